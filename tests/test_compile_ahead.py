@@ -109,17 +109,29 @@ def test_several_processes_share_the_work(started, capfd):
 
 
 def test_a_process_that_dies_leaves_its_work_to_this_one(started, jobs, monkeypatch):
-    monkeypatch.setattr(warmup_module, "_WORKER", "import sys; sys.exit(3)")
+    monkeypatch.setattr(warmup_module, "_HELPER", "import sys; sys.exit(3)")
     km.warmup(progress=False)
     assert len(jobs) == 4
 
 
 def test_what_other_processes_compile_is_loaded_here_too(started, jobs, monkeypatch, capfd):
-    echo = "import sys; [print('done', flush=True) for line in sys.stdin]"
-    monkeypatch.setattr(warmup_module, "_WORKER", echo)
+    monkeypatch.setattr(warmup_module, "_HELPER", "pass")
     km.warmup()
     assert len(jobs) == 4
     assert "4/4" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 8])
+def test_jobs_are_dealt_by_precision_and_each_once(processes):
+    names = [
+        f"{part}, {precision}" for part in ("looks", "feet", "clips", "legs") for precision in ("float64", "float32")
+    ]
+    shares = warmup_module._shares(names, processes)
+    assert sorted(name for share in shares for name in share) == sorted(names)
+    assert shares[0][0] == "feet, float64"
+    if processes > 1:
+        assert all(len({name.rpartition(" ")[2] for name in share}) <= 1 for share in shares)
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1 or processes == 3
 
 
 def test_where_no_process_can_be_started_everything_is_compiled_here(jobs, monkeypatch):
@@ -139,7 +151,7 @@ def test_an_interrupt_ends_the_other_processes(started, monkeypatch):
     monkeypatch.setattr(
         warmup_module.subprocess, "Popen", lambda *a, **o: processes.append(popen(*a, **o)) or processes[-1]
     )
-    monkeypatch.setattr(warmup_module, "_WORKER", "import time; time.sleep(60)")
+    monkeypatch.setattr(warmup_module, "_HELPER", "import time; time.sleep(60)")
 
     def interrupt():
         raise KeyboardInterrupt

@@ -171,7 +171,7 @@ def test_seed_draw_ik(flip):
     for _ in range(100):
         origin, target, lengths = rng.uniform(0, 640, 2), rng.uniform(0, 480, 2), rng.uniform(100, 300, 2)
         joint, end, angle1, angle2 = flipped_limb(origin, target, *lengths, flip)
-        s = draw_limb(origin, target, lengths, flip)
+        s = draw_limb(origin, target, lengths, flip=flip)
         np.testing.assert_array_equal(s.first, origin)
         np.testing.assert_allclose(s.second, joint, atol=1e-4)
         np.testing.assert_allclose(s.end, end, atol=1e-4)

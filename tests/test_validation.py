@@ -269,27 +269,6 @@ def _leading():
     return st.sampled_from([(), (1,), (5,), (1, 5), (4, 1), (4, 5), (1, 1)])
 
 
-@given(leading=_leading(), width=st.integers(2, 4), tile=st.sampled_from([1, 8, 128]))
-def test_tiled_holds_the_vector_of_every_chain(leading, width, tile):
-    shape = (4, 5)
-    array = np.random.default_rng(0).normal(size=(*leading, width))
-    row, step = validation.tiled(array, shape, tile)
-    expected = np.broadcast_to(array, (*shape, width)).reshape(-1, width)
-    assert row.ndim == 1
-    assert row.flags.c_contiguous
-    for chain in range(20):
-        np.testing.assert_array_equal(row[chain * step * width : (chain * step + 1) * width], expected[chain])
-    # A whole tile can be read from any chain that is not the last; what all share is there in every lane.
-    if step == 0:
-        assert row.size == tile * width
-        np.testing.assert_array_equal(row.reshape(-1, width), np.broadcast_to(expected[0], (tile, width)))
-
-
-def test_tiled_of_one_chain_is_that_chain():
-    row, _ = validation.tiled(np.array([1.0, 2.0, 3.0]), (), 1)
-    np.testing.assert_array_equal(row[:3], [1.0, 2.0, 3.0])
-
-
 @given(leading=_leading())
 def test_flat_writes_every_chain_out(leading):
     array = np.random.default_rng(1).normal(size=(*leading, 6, 3))

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -341,54 +338,22 @@ def _compile_all(jobs: dict[str, Callable[[], Any]], helpers: int, done: Callabl
 
     numba compiles one function at a time in each process. What a helper fails to compile is compiled here.
     """
-    pending = _Pending(jobs)
-    with ExitStack() as stack, ThreadPoolExecutor(max(helpers, 1)) as pool:
-        workers = [stack.enter_context(_worker()) for _ in range(helpers)]
-        try:
-            handing_out = [pool.submit(_hand_out, pending, i, worker, done) for i, worker in enumerate(workers, 1)]
-            while (name := pending.take(0)) is not None:
-                jobs[name]()
-                done(name)
-            wait(handing_out)
-        except BaseException:  # An interrupt, say.
-            for worker in workers:
-                worker.stop()
-            raise
-    for name in pending.compiled_by_helpers:
-        jobs[name]()
-    for name in pending.given_back:
-        jobs[name]()
-        done(name)
-
-
-class _Pending:
-    """The names of jobs that no process has taken yet."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._names, self._lock = sorted(names, key=_heaviest_first), threading.Lock()
-        self.compiled_by_helpers: list[str] = []
-        self.given_back: list[str] = []
-        """What a helper took and did not compile."""
-
-    def take(self, process: int) -> str | None:
-        """The next job of a process. Each has a precision that it prefers: jobs of one precision share kernels."""
-        precision = list(_PRECISIONS)[process % len(_PRECISIONS)]
-        with self._lock:
-            first = self._names[0] if self._names else None
-            chosen = next((name for name in self._names if name.endswith(precision)), first)
-            if chosen is not None:
-                self._names.remove(chosen)
-            return chosen
-
-
-def _hand_out(pending: _Pending, number: int, worker: _Worker, done: Callable[[str], None]) -> None:
-    """Let a helper compile one job after the other, until none is left or it has ended."""
-    while worker.is_running and (name := pending.take(number)) is not None:
-        if worker.compile(name):
-            pending.compiled_by_helpers.append(name)
+    own, *others = _shares(jobs, helpers + 1)
+    running = [process for share in others if (process := _start_helper(share))]
+    try:
+        for name in own:
+            jobs[name]()
             done(name)
-        else:
-            pending.given_back.append(name)
+        for process in running:
+            process.wait()
+    finally:  # After an interrupt, say.
+        for process in running:
+            process.kill()
+            process.wait()
+    for share in others:
+        for name in share:
+            jobs[name]()
+            done(name)
 
 
 _HEAVIEST = (
@@ -404,84 +369,42 @@ _HEAVIEST = (
 )
 """The parts that take longest, longest first."""
 
-_APART = ("grounds", "balls")
-"""Long parts that share no kernels with others, so that any process can compile them at the end."""
+
+def _shares(names: Iterable[str], processes: int) -> list[list[str]]:
+    """Deal jobs to processes: jobs of one precision, which share kernels, to the same ones, the long jobs first."""
+    shares: list[list[str]] = [[] for _ in range(processes)]
+    heavy_first = sorted(names, key=lambda name: [*_HEAVIEST, name.partition(",")[0]].index(name.partition(",")[0]))
+    for k, precision in enumerate(_PRECISIONS):
+        takers = shares[k :: len(_PRECISIONS)] or shares
+        for i, name in enumerate(name for name in heavy_first if name.endswith(precision)):
+            takers[i % len(takers)].append(name)
+    return shares
 
 
-def _heaviest_first(name: str) -> int:
-    """Sort key: long jobs first, so that no process is left alone with one at the end."""
-    part = name.partition(",")[0]
-    if part in _APART:
-        return len(_HEAVIEST) + 1
-    return _HEAVIEST.index(part) if part in _HEAVIEST else len(_HEAVIEST)
-
-
-class _Worker:
-    """A process that compiles one named job at a time."""
-
-    def __init__(self, process: subprocess.Popen[str] | None) -> None:
-        self._process, self.is_running = process, process is not None
-
-    def compile(self, name: str) -> bool:
-        """Compile a job. Returns whether it succeeded; after a failure the process is not used again."""
-        assert self._process is not None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            print(name, file=self._process.stdin, flush=True)
-            self.is_running = bool(self._process.stdout.readline())
-        except OSError:  # The process has ended.
-            self.is_running = False
-        return self.is_running
-
-    def stop(self) -> None:
-        """End the process at once."""
-        if self._process is not None:
-            self._process.kill()
-
-    def end(self) -> None:
-        """Let the process end, now that nothing is left to do."""
-        if self._process is None:
-            return
-        try:
-            self._process.communicate(timeout=_LONGEST_END)
-        except (OSError, ValueError, subprocess.TimeoutExpired):
-            self._process.kill()
-            self._process.wait()
-
-
-@contextmanager
-def _worker() -> Iterator[_Worker]:
-    """Start a process that compiles. Where none can be started, the worker is one that does not run."""
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+def _start_helper(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """Start a process that compiles these jobs. None where no process can be started."""
+    nowhere = subprocess.DEVNULL
     try:
-        worker = _Worker(subprocess.Popen([sys.executable, "-c", _WORKER], text=True, **pipes))
+        return subprocess.Popen([sys.executable, "-c", _HELPER, *names], stdin=nowhere, stdout=nowhere, stderr=nowhere)
     except OSError:
-        worker = _Worker(None)
-    try:
-        yield worker
-    finally:
-        worker.end()
+        return None
 
 
-_WORKER = "from kinema.compile_ahead import _serve; _serve()"
-
-_LONGEST_END = 60
-"""Seconds a worker may take to end once nothing is left to do."""
+_HELPER = "from kinema.compile_ahead import _help; _help()"
 
 
-def _serve() -> None:
-    """Run as a worker: compile each job named on standard input and confirm it on standard output."""
-    for line in sys.stdin:
-        job(line.strip())()
-        print("done", flush=True)
+def _help() -> None:
+    """Run as a helper: compile each job named on the command line."""
+    for job in sys.argv[1:]:
+        name, precision = job.rsplit(", ", 1)
+        _jobs(_PRECISIONS[precision])[name]()
 
 
 class _ProgressLine:
     """One line on standard error, rewritten after each job. count: jobs in all; 0 for no line."""
 
     def __init__(self, count: int) -> None:
-        self._count, self._done, self._lock, self._start = count, 0, threading.Lock(), time.perf_counter()
+        self._count, self._done, self._start = count, 0, time.perf_counter()
 
     def __enter__(self) -> _ProgressLine:
         self._write("")
@@ -489,9 +412,8 @@ class _ProgressLine:
 
     def advance(self, name: str) -> None:
         """Count a job as done."""
-        with self._lock:
-            self._done += 1
-            self._write(name)
+        self._done += 1
+        self._write(name)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._count:

@@ -346,19 +346,6 @@ def rows_or_one(array: Reals, shape: tuple[int, ...]) -> Reals:
     return rows(array, 1, shape)
 
 
-def tiled(array: Reals, shape: tuple[int, ...], tile: int) -> tuple[Reals, int]:
-    """Flatten vectors (..., width) to one row, and return the step from chain to chain.
-
-    A vector shared by all chains becomes one tile, with a step of 0.
-    """
-    if array.shape[:-1] == shape:
-        return writable(array).ravel(), 1
-    if array.size == array.shape[-1]:
-        array = writable(array)
-        return array.reshape(-1) if tile == 1 else array.reshape(1, -1).repeat(tile, axis=0).reshape(-1), 0
-    return flat(array, 1, shape), 1
-
-
 # --- devices ---------------------------------------------------------------------------------------------------
 
 Device = Literal["cpu", "gpu"]

@@ -36,6 +36,12 @@ def test_each_sprite_ends_where_the_next_one_begins(dtype):
     np.testing.assert_allclose(s.end[within], target[within], atol=near)
 
 
+def test_flip_is_the_former_name_of_the_bend():
+    for flip, bend in ((False, 1), (True, -1)):
+        former, now = draw_limb((0, 0), (3, 1), (2, 2), flip=flip), draw_limb((0, 0), (3, 1), (2, 2), bend)
+        np.testing.assert_array_equal(former.second, now.second)
+
+
 def test_up_on_the_screen_is_ninety_degrees():
     s = draw_limb((10.0, 100.0), (10.0, 40.0), (30.0, 30.0))
     assert s.first_angle == pytest.approx(90)

@@ -211,7 +211,8 @@ class ErrorTrace:
     def __init__(self, rest: Any, target: Any, limits: Any) -> None:
         self.errors = np.full((len(SOLVERS), PASSES + 1), np.linalg.norm(rest[-1] - target))
         self._rest, self._target, self._limits = rest, target.copy(), limits
-        self._walked, self._state = rest, None
+        self._walked = rest
+        self._state: Any = None
         self._passes = 0
 
     def advance(self) -> bool:

@@ -72,7 +72,10 @@ def find_rotations(work, settings):
 
 @routine
 def find_limited_rotations(work, table, settings):
-    """The same as `find_rotations`, about the axis of a hinge alone and inside the cone of a cone."""
+    """Find the rotations about the axis of a hinge alone and inside the cone of a cone.
+
+    A loop of its own: with the limits as a branch in it, that of chains without limits takes half as long again.
+    """
     chain, group, scratch = work.chain, work.group[0], work.scratch[0]
     zero = like(settings.floor, 0.0)
     cos_half, sin_half = settings.cos_half_step, settings.sin_half_step

@@ -58,11 +58,11 @@ class ChainResult(NamedTuple):
 
     joints: NDArray[Any]
     """(..., N, D), metres: every joint, in the space of the input."""
-    error: Any
+    error: NDArray[Any]
     """(...), metres: distance from the last joint to the target."""
-    iterations: Any
+    iterations: NDArray[np.int64]
     """(...): passes made over the chain; 0 if it was solved in closed form or had reached the target already."""
-    reached: Any
+    reached: NDArray[np.bool_]
     """(...): whether the error is within tolerance."""
 
     def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
@@ -146,89 +146,85 @@ class ChainSettings(NamedTuple):
 
 
 class ChainKind(NamedTuple):
-    """What decides how a chain is solved, besides its arguments."""
+    """What decides how a chain without limits is solved."""
 
     size: int
     """Joints of the chain."""
     planar: bool
     dtype: Any
-    largest_rotation: float = 0.0
-    """Of a joint in a pass, radians."""
+    largest_rotation: float
+    """Of a joint in a pass, radians; 0 if unbounded."""
+    has_pole: bool
+    tolerance: float
+    """As a share of the chain's length."""
+    tolerance_m: float
+    """In metres; the two are added."""
+    most_passes: int | None
+    """None lets the solver decide."""
 
 
-def chain_settings(kind: ChainKind, given: ChainArguments) -> ChainSettings:
-    """Check what is the same for every chain."""
-    tolerance, tolerance_m = given.tolerance, given.tolerance_m
-    if tolerance_m is not None:
-        tolerance, tolerance_m = 0.0, validation.number("tolerance_m", tolerance_m, 0.0)
-    tolerance = validation.number("tolerance", tolerance, 0.0)
+def chain_settings(
+    solver: ChainSolver | None, shape: tuple[int, ...], dtype: Any, given: ChainArguments
+) -> ChainSettings:
+    """Check what is the same for every chain. solver: None to hold limits only. shape: that of the joints as given."""
+    size, planar, tolerance, tolerance_m = shape[-2], shape[-1] == 2, given.tolerance, 0.0
+    if given.tolerance_m is not None:
+        tolerance, tolerance_m = 0.0, validation.number("tolerance_m", given.tolerance_m, 0.0)
     passes = given.max_iterations
-    if passes is not None:
-        passes = validation.whole("max_iterations", passes, 1)
-    stop = Stop(tolerance, tolerance_m or 0.0, passes)
-    has_pole = given.pole is not None
-    free = _settings_without_limits(kind, has_pole, stop)
+    kind = ChainKind(
+        size,
+        planar,
+        dtype,
+        solver.largest_rotation(size) if solver else 0.0,
+        given.pole is not None,
+        validation.number("tolerance", tolerance, 0.0),
+        tolerance_m,
+        None if passes is None else validation.whole("max_iterations", passes, 1),
+    )
     if given.limits is None and given.base is None:
-        return ChainSettings(None, free)
-    straight = _straight(given.base, kind.planar)
-    table = limits.records(given.limits, kind.size - 1, straight)
-    if kind.planar:
+        return ChainSettings(None, _settings(kind))
+    straight = _straight(given.base, planar)
+    table = limits.records(given.limits, size - 1, straight)
+    if planar:
         _refuse_to_leave_the_plane(given.limits)
     if not table.kind.any():
-        return ChainSettings(None, free)
+        return ChainSettings(None, _settings(kind))
     has_hinges = bool((table.kind == limits.HINGE).any())
     if has_hinges:
         hold_off_back(table)
-    settings = _settings(kind, has_pole, stop, limited=True, straight=straight, has_hinges=has_hinges)
-    return ChainSettings(limits.in_precision(table, kind.dtype), settings)
-
-
-class Stop(NamedTuple):
-    """When a chain is done: the tolerance, as a fraction of its length and in metres, and the most passes or None."""
-
-    tolerance: float
-    tolerance_m: float
-    most_passes: int | None
+    return ChainSettings(limits.in_precision(table, dtype), _settings(kind, True, straight, has_hinges))
 
 
 @lru_cache(maxsize=256)
-def _settings_without_limits(kind: ChainKind, has_pole: bool, stop: Stop) -> Any:
-    """The common case, made once for every kind of chain."""
-    return _settings(kind, has_pole, stop)
-
-
 def _settings(
     kind: ChainKind,
-    has_pole: bool,
-    stop: Stop,
-    *,
     limited: bool = False,
     straight: tuple[float, ...] = (0.0, 1.0, 0.0),
     has_hinges: bool = False,
 ) -> Any:
-    """Make the settings record."""
+    """Make the settings record, once for every kind of chain."""
     main = MAIN_PASSES_LIMITED if limited else MAIN_PASSES
     attempts = ATTEMPTS_LIMITED if limited else ATTEMPTS
-    finish = FINISH_PASSES + kind.size
+    finish, most = FINISH_PASSES + kind.size, kind.most_passes
     eps = np.finfo(kind.dtype).eps
     record = SETTINGS.of(
         kind.dtype,
         straight=straight,
-        tolerance=stop.tolerance,
-        tolerance_m=stop.tolerance_m,
+        tolerance=kind.tolerance,
+        tolerance_m=kind.tolerance_m,
         floor=eps * ROUNDING,
         edge_slack=eps * ROUNDING_ROTATION * EDGE_SLACK,
         cos_half_step=math.cos(kind.largest_rotation / 2.0),
         sin_half_step=math.sin(kind.largest_rotation / 2.0),
         planar=kind.planar,
-        has_pole=has_pole,
+        has_pole=kind.has_pole,
         has_hinges=has_hinges,
         limited=limited,
-        capped=stop.most_passes is not None,
+        capped=most is not None,
         main_passes=main,
         finish_passes=finish,
-        attempts=attempts if stop.most_passes is None else _MANY_ATTEMPTS,
-        budget=attempts * (main + finish) if stop.most_passes is None else stop.most_passes,
+        attempts=attempts if most is None else _MANY_ATTEMPTS,
+        budget=attempts * (main + finish) if most is None else most,
     )
     return kernel_views(np.atleast_1d(record))[0]
 
@@ -269,8 +265,7 @@ def solve_chain(solver: ChainSolver, given: ChainArguments) -> ChainResult:
     pole = None if given.pole is None else in_space(validation.vectors("pole", given.pole, width, dtype))
     shape = _batch_shape(source, target, pole)
     count = math.prod(shape)
-    kind = ChainKind(size, planar, dtype, solver.largest_rotation(size))
-    table, settings = chain_settings(kind, given)
+    table, settings = chain_settings(solver, (size, width), dtype, given)
     source = validation.rows(source, 2, shape)
     targets = validation.rows_or_one(target, shape)
     poles = targets if pole is None else validation.rows_or_one(pole, shape)
@@ -329,9 +324,9 @@ def _settings_of_plain(
     largest_rotation: Callable[[int], float], size: int, dtype: np.dtype[Any], tolerance: float
 ) -> tuple[Any, np.dtype[Any], float]:
     """What `_solve_plain` needs for every chain of a kind: settings, the outcome's record, the largest number taken."""
-    kind = ChainKind(size, False, dtype.type, largest_rotation(size))
-    stop = Stop(validation.number("tolerance", tolerance, 0.0), 0.0, None)
-    return _settings_without_limits(kind, False, stop), OUTCOME.dtype(dtype), validation.largest(dtype)
+    tolerance = validation.number("tolerance", tolerance, 0.0)
+    kind = ChainKind(size, False, dtype.type, largest_rotation(size), False, tolerance, 0.0, None)
+    return _settings(kind), OUTCOME.dtype(dtype), validation.largest(dtype)
 
 
 def _part(vectors: NDArray[Any], start: int, stop: int) -> NDArray[Any]:

@@ -39,6 +39,7 @@ from kinema.errors import InputError
 from kinema.math import quat, vec
 from kinema.math.rows import load3, store3
 from kinema.solvers.chain.chain import chain_joints, in_space
+from kinema.solvers.chain.gauss_newton import add_free, solve_symmetric
 from kinema.solvers.limb.bone_rotations import bone_rotations
 
 LARGEST = math.pi
@@ -181,36 +182,15 @@ def moment_of(bone, force, folded):
 
 
 @kernel
-def solve_symmetric(x, y, z, b):
-    """Solve a symmetric system whose eigenvalues are 1 or more. x, y, z: its columns; b: the right-hand side.
-
-    The pivots are 1 or more too; rounding could make them less.
-    """
-    one = like(b[0], 1.0)
-    first = max(x[0], one)
-    yx, zx = x[1] / first, x[2] / first
-    second = max(y[1] - yx * x[1], one)
-    zy = (y[2] - zx * x[1]) / second
-    third = max(z[2] - zx * x[2] - zy * zy * second, one)
-    v = b[1] - yx * b[0]
-    w = (b[2] - zx * b[0] - zy * v) / third
-    v = v / second - zy * w
-    return b[0] / first - yx * v - zx * w, v, w
-
-
-@kernel
 def homing_force(joints, gap, whole):
     """The force at the end that closes the gap to the target, in chain lengths."""
     zero, one = like(whole, 0.0), like(whole, 1.0)
-    x, y, z = (one, zero, zero), (zero, one, zero), (zero, zero, one)
+    diagonal, off = (one, one, one), (zero, zero, zero)
     for i in range(len(joints) - 1):
         b = part_of(vec.sub(load3(joints[i + 1]), load3(joints[i])), whole)
-        share = one / stiffness(b, gap)
-        square = vec.dot(b, b)
-        x = vec.add(x, vec.scale((square - b[0] * b[0], -b[0] * b[1], -b[0] * b[2]), share))
-        y = vec.add(y, vec.scale((-b[0] * b[1], square - b[1] * b[1], -b[1] * b[2]), share))
-        z = vec.add(z, vec.scale((-b[0] * b[2], -b[1] * b[2], square - b[2] * b[2]), share))
-    return solve_symmetric(x, y, z, gap)
+        scaled = vec.scale(b, one / math.sqrt(stiffness(b, gap)))
+        diagonal, off = add_free(diagonal, off, scaled)
+    return solve_symmetric(diagonal, off, gap, one)
 
 
 @kernel
@@ -324,15 +304,15 @@ def _step_range(first, last, chains, settings, steps):
 class CompensatingResult(NamedTuple):
     """What `compensating` returns. ... is the batch's shape, D is 2 or 3 as in the input."""
 
-    joints: Any
+    joints: NDArray[Any]
     """(..., N, D): every joint after the steps."""
-    error: Any
+    error: NDArray[Any]
     """(...): distance from the last joint to the target."""
-    iterations: Any
+    iterations: NDArray[np.int64]
     """(...): steps made."""
-    reached: Any
+    reached: NDArray[np.bool_]
     """(...): whether the error is within tolerance."""
-    state: Any
+    state: NDArray[Any]
     """(..., N-1): the compensating angles, radians; pass it in with the next frame."""
 
     def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from kinema.math.rows import load3 as load_row
 from kinema.math.rows import store3 as store_row
 from kinema.model.limits import ChainLimits
 from kinema.solvers.chain.attempt import load_chain, measure_chains, scale_chains
-from kinema.solvers.chain.chain import ChainArguments, ChainKind, chain_joints, chain_settings
+from kinema.solvers.chain.chain import ChainArguments, chain_joints, chain_settings
 from kinema.solvers.chain.chain_limits import apply_limits
 from kinema.solvers.chain.chain_records import one_lane
 
@@ -67,7 +67,7 @@ def constrain(joints: ArrayLike, limits: ChainLimits, base: ArrayLike | None = N
     source, planar = chain_joints(joints, dtype)
     validation.check_finite("joints", source)
     given = ChainArguments(joints, None, None, limits, base, 0.0, None, None)
-    table, settings = chain_settings(ChainKind(source.shape[-2], planar, dtype), given)
+    table, settings = chain_settings(None, (source.shape[-2], 2 if planar else 3), dtype, given)
     result = source.copy()
     if table is not None:
         size = source.shape[-2]

@@ -123,7 +123,7 @@ def find_step(work):
         miss = vec.sub(load3(group.goal, k), load3(scratch.end, k))
         damping = like(miss[0], DAMPING) * vec.dot(miss, miss) + like(miss[0], DAMPING_FLOOR)
         diagonal = vec.add(load3(scratch.jj_diagonal, k), (damping, damping, damping))
-        store3(scratch.solution, k, solve_symmetric(diagonal, load3(scratch.jj_off, k), miss))
+        store3(scratch.solution, k, solve_symmetric(diagonal, load3(scratch.jj_off, k), miss, like(damping, 0.0)))
 
 
 @routine
@@ -183,16 +183,19 @@ def allowed_rotation(rotation, here, k, limit, settings):
 
 
 @kernel
-def solve_symmetric(diagonal, off, right):
-    """x of A x = right for a positive definite A given by its diagonal and (xy, xz, yz), by L D L^T."""
+def solve_symmetric(diagonal, off, right, least):
+    """x of A x = right for a positive definite A given by its diagonal and (xy, xz, yz), by L D L^T.
+
+    least: the smallest pivot that there can be; rounding might make one smaller.
+    """
     one = like(right[0], 1.0)
-    a = one / diagonal[0]
+    a = one / max(diagonal[0], least)
     l1 = off[0] * a
     l2 = off[1] * a
-    b = one / (diagonal[1] - off[0] * l1)
+    b = one / max(diagonal[1] - off[0] * l1, least)
     yz = off[2] - off[1] * l1
     l3 = yz * b
-    c = diagonal[2] - off[1] * l2 - yz * l3
+    c = max(diagonal[2] - off[1] * l2 - yz * l3, least)
     y = right[1] - l1 * right[0]
     z = (right[2] - l2 * right[0] - l3 * y) / c
     y = y * b - l3 * z

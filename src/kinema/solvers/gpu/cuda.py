@@ -22,7 +22,7 @@ from kinema.math import vec
 from kinema.math.rows import load3
 from kinema.model.limits import LIMIT
 from kinema.solvers.chain import chain as chain_module
-from kinema.solvers.chain.chain import ChainArguments, ChainKind, ChainSolver
+from kinema.solvers.chain.chain import ChainArguments, ChainSolver
 from kinema.solvers.chain.chain_records import (
     OUTCOME,
     SETTINGS,
@@ -633,8 +633,7 @@ def chain(solver: ChainSolver, given: ChainArguments) -> tuple[Any, ...]:
     count = math.prod(shape)
     if math.prod(named["joints"].shape[:-2]) != count:
         raise InputError(f"joints must have the whole batch's shape {shape} before (N, 3) on a GPU")
-    kind = ChainKind(size, width == 2, dtype, solver.largest_rotation(size))
-    table, settings = chain_module.chain_settings(kind, given)
+    table, settings = chain_module.chain_settings(solver, (size, width), dtype, given)
     inputs = _chain_inputs({key: _resized(array.wrapped(), 3) for key, array in named.items()}, count, size)
     kernel = _chain_kernel(solver.main_pass, dtype, size, table is not None, given.pole is not None)
     outputs = Outputs(count, Field(np.int64), Field(dtype, (size, 3)), Field(dtype), Field(np.bool_))

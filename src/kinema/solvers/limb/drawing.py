@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.errors import InputError
@@ -15,19 +15,26 @@ from kinema.solvers.limb.two_bone_2d import two_bone_2d
 class LimbSprites(NamedTuple):
     """What `draw_limb` returns. ... is the batch's shape. Angles: degrees, counter-clockwise as the screen shows it."""
 
-    first: Any
+    first: NDArray[Any]
     """(..., 2): where the sprite of the upper section goes, by the joint it hangs from: the origin."""
-    first_angle: Any
+    first_angle: NDArray[Any]
     """(...): its angle."""
-    second: Any
+    second: NDArray[Any]
     """(..., 2): where the sprite of the lower section goes: the joint between both."""
-    second_angle: Any
+    second_angle: NDArray[Any]
     """(...): its angle."""
-    end: Any
+    end: NDArray[Any]
     """(..., 2): where the limb ends; the target, unless it is out of reach."""
 
 
-def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, bend: ArrayLike = 1) -> LimbSprites:
+def draw_limb(
+    origin: ArrayLike,
+    target: ArrayLike,
+    lengths: ArrayLike,
+    bend: ArrayLike = 1,
+    *,
+    flip: ArrayLike | None = None,
+) -> LimbSprites:
     """Compute where to draw the two sprites of a limb, and at which angles, on a screen whose y points down.
 
     A sprite points to the right at angle 0 and rotates about the joint it is attached to.
@@ -40,6 +47,8 @@ def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, bend: Ar
         (..., 2), pixels: upper and lower section.
     bend
         (...), +1 or -1: whether the joint bends to the left of the way from origin to target, as seen, or to its right.
+    flip
+        (...): the former name: False is a bend of +1, True of -1. Overrides `bend`.
 
     Returns
     -------
@@ -63,7 +72,7 @@ def draw_limb(origin: ArrayLike, target: ArrayLike, lengths: ArrayLike, bend: Ar
         root,
         validation.vectors("target", target, 2, dtype),
         validation.lengths("lengths", lengths, 2, dtype),
-        bend=_signs(bend),
+        bend=_signs(bend) if flip is None else np.where(flip, -1, 1),
     )
     # Angles of the solver run the other way on such a screen.
     return LimbSprites(
@@ -83,5 +92,5 @@ def _wrapped(angle: Any) -> Any:
 def _signs(bend: ArrayLike) -> ArrayLike:
     """Refuse truth values: True is 1 for NumPy, and could as well mean that the limb is to bend the other way."""
     if np.asarray(bend).dtype == np.bool_:
-        raise InputError(f"bend is {bend!r:.60}; allowed are +1 (to the left of the way to the target) and -1 (right)")
+        raise InputError(f"bend is {bend!r:.60}; allowed are +1 and -1; flip=True is a bend of -1")
     return bend

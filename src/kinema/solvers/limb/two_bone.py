@@ -110,6 +110,18 @@ def aim(root, target, whole, hole, soften):
 
 
 @kernel
+def triangle(length1, length2, asked):
+    """Where the middle joint is: how far along the line to the end, which is at the distance asked, and aside."""
+    zero, one, half = like(asked, 0.0), like(asked, 1.0), like(asked, 0.5)
+    whole, hole = length1 + length2, abs(length1 - length2)
+    inverse = one / (asked if asked > zero else one)
+    along = half * (asked + (length1 - length2) * whole * inverse)
+    # Heron's formula: exactly 0 where the limb is straight or folded, where L1^2 - along^2 would be rounding noise.
+    ring = (asked - hole) * inverse * ((asked + hole) * inverse)
+    return along, half * math.sqrt((whole - asked) * (whole + asked) * (ring if asked > zero else one))
+
+
+@kernel
 def bend_limb(root, length1, length2, line, asked, bend):
     """The middle joint and the end of a limb along a unit line, with the end at the distance that is asked.
 
@@ -117,14 +129,7 @@ def bend_limb(root, length1, length2, line, asked, bend):
     """
     zero = like(length1, 0.0)
     one = like(length1, 1.0)
-    half = like(length1, 0.5)
-    whole = length1 + length2
-    hole = abs(length1 - length2)
-    inverse = one / (asked if asked > zero else one)
-    along = half * (asked + (length1 - length2) * whole * inverse)
-    # Heron's formula: exactly 0 where the limb is straight or folded, where L1^2 - along^2 would be rounding noise.
-    ring = (asked - hole) * inverse * ((asked + hole) * inverse)
-    aside = half * math.sqrt((whole - asked) * (whole + asked) * (ring if asked > zero else one))
+    along, aside = triangle(length1, length2, asked)
     bend_square = vec.dot(bend, bend)
     aside = aside / math.sqrt(bend_square if bend_square > zero else one)
     mid = vec.add(root, vec.add(vec.scale(line, along), vec.scale(bend, aside)))
@@ -372,17 +377,17 @@ def _solve_few(packed, soften, tolerance, largest, out):
 class TwoBoneResult(NamedTuple):
     """What `two_bone` returns. Positions are in the space of the input; ... is the batch's shape."""
 
-    mid: Any
+    mid: NDArray[Any]
     """(..., 3): the middle joint, knee or elbow."""
-    end: Any
+    end: NDArray[Any]
     """(..., 3): the end, ankle or wrist."""
-    reached: Any
+    reached: NDArray[np.bool_]
     """(...): whether the end is within tolerance of the target."""
-    error: Any
+    error: NDArray[Any]
     """(...): distance from the end to the target."""
-    reach: Any
+    reach: NDArray[Any]
     """(...): distance from root to target as a share of the limb's length; above 1 is out of reach."""
-    root: Any
+    root: ArrayLike
     """(..., 3): where the limb starts, as given."""
 
     def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
@@ -457,7 +462,7 @@ def two_bone(
         if not flags & _UNUSABLE and 0.0 <= soften <= 1.0 and tolerance >= 0.0:
             if flags & _TROUBLE:
                 notices.report("two_bone", flags)
-            reached = np.True_ if flags & _REACHED else np.False_
+            reached: Any = np.True_ if flags & _REACHED else np.False_
             return TwoBoneResult(out[0:3], out[3:6], reached, out[6], out[7], root)
     elif validation.device(root, target, lengths, pole, hint) == "gpu":
         from kinema.solvers.gpu import cuda

@@ -14,14 +14,14 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
 from kinema.compile.jit import batch, kernel, like
 from kinema.compile.threads import in_chunks
 from kinema.constants import LARGEST_FLOAT64, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
-from kinema.solvers.limb.two_bone import clamped
+from kinema.solvers.limb.two_bone import clamped, triangle
 
 _PACKED = 7
 """Numbers of one limb in a row: root 2, target 2, lengths 2, bend."""
@@ -38,7 +38,6 @@ def solve(root, target, length1, length2, bend, auto_bend):
     """One planar limb: all fields of `TwoBone2DResult`, as one tuple of numbers."""
     zero = like(length1, 0.0)
     one = like(length1, 1.0)
-    half = like(length1, 0.5)
     pi = like(length1, math.pi)
     x = target[0] - root[0]
     y = target[1] - root[1]
@@ -49,21 +48,15 @@ def solve(root, target, length1, length2, bend, auto_bend):
     sign = bend
     if auto_bend:
         sign = -one if x < zero else one
-    whole = length1 + length2
-    hole = abs(length1 - length2)
-    radius = clamped(distance, whole, hole)
-    inverse = one / (radius if radius > zero else one)
-    along = half * (radius + (length1 - length2) * whole * inverse)
-    # Heron's formula, as in `two_bone`: exactly 0 where the limb is straight or folded.
-    ring = (radius - hole) * inverse * ((radius + hole) * inverse)
-    aside = half * math.sqrt((whole - radius) * (whole + radius) * (ring if radius > zero else one))
+    radius = clamped(distance, length1 + length2, abs(length1 - length2))
+    along, aside = triangle(length1, length2, radius)
     phi = math.atan2(uy, ux)
     # A limb with a zero bone is one bone: straight at the target, whatever the triangle says.
-    triangle = length1 > zero and length2 > zero
-    psi = math.atan2(aside, along) if triangle else zero
-    gamma = math.atan2(aside * radius, aside * aside - along * (radius - along)) if triangle else pi
-    knee_along = along if triangle else length1
-    knee_aside = -sign * aside if triangle else zero
+    bends = length1 > zero and length2 > zero
+    psi = math.atan2(aside, along) if bends else zero
+    gamma = math.atan2(aside * radius, aside * aside - along * (radius - along)) if bends else pi
+    knee_along = along if bends else length1
+    knee_aside = -sign * aside if bends else zero
     return (
         root[0] + ux * knee_along - uy * knee_aside,
         root[1] + uy * knee_along + ux * knee_aside,
@@ -103,34 +96,34 @@ def _solve_range(start, stop, packed, auto_bend, largest, out):
 class TwoBone2DResult(NamedTuple):
     """What `two_bone_2d` returns. ... is the batch's shape; angles are radians, counter-clockwise in the given axes."""
 
-    knee: Any
+    knee: NDArray[Any]
     """(..., 2): the middle joint."""
-    end: Any
+    end: NDArray[Any]
     """(..., 2): the end."""
-    theta1: Any
+    theta1: NDArray[Any]
     """(...): direction of bone 1."""
-    theta2: Any
+    theta2: NDArray[Any]
     """(...): direction of bone 2 relative to bone 1."""
-    phi: Any
+    phi: NDArray[Any]
     """(...): direction from root to target; 0 for a target at the root."""
-    psi: Any
+    psi: NDArray[Any]
     """(...): angle at the root between bone 1 and the direction to the target, 0 to pi."""
-    gamma: Any
+    gamma: NDArray[Any]
     """(...): inner angle at the knee, 0 (folded) to pi (straight)."""
-    radius: Any
+    radius: NDArray[Any]
     """(...): distance to the target, clamped to [|L1 - L2|, L1 + L2]."""
-    bend: Any
+    bend: NDArray[np.int64]
     """(...): the bend sign that was used, +1 or -1."""
-    clamped: Any
+    clamped: NDArray[np.bool_]
     """(...): whether the distance had to be clamped, so that the end is not at the target."""
 
     @property
-    def mid(self) -> Any:
+    def mid(self) -> NDArray[Any]:
         """(..., 2): the middle joint, by the name that `two_bone` gives it."""
         return self.knee
 
     @property
-    def reached(self) -> Any:
+    def reached(self) -> NDArray[np.bool_]:
         """(...): whether the end is at the target, by the name that `two_bone` gives it."""
         return np.logical_not(self.clamped)
 

@@ -17,7 +17,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import notices, validation
 from kinema.compile.jit import batch, kernel, like
@@ -246,17 +246,17 @@ def _solve_range(first, last, limbs, use_axis, has_pole, soften, out):
 class TwoBoneRotationsResult(NamedTuple):
     """What `two_bone_rotations` returns. ... is the batch's shape."""
 
-    start: Any
+    start: NDArray[Any]
     """(..., 4): correction of the start joint, in its own space; new local rotation = old * correction."""
-    mid: Any
+    mid: NDArray[Any]
     """(..., 4): correction of the middle joint, in its own space; new local rotation = old * correction."""
-    reached: Any
+    reached: NDArray[np.bool_]
     """(...): whether, at full weight, the end is within tolerance of the target."""
-    error: Any
+    error: NDArray[Any]
     """(...): distance from the end to the target at full weight."""
-    reach: Any
+    reach: NDArray[Any]
     """(...): distance from start to target as a share of the limb's length; above 1 is out of reach."""
-    pole_sine: Any
+    pole_sine: NDArray[Any]
     """(...): sine of the angle between pole and reach line; near 0 the pole fades. 1 without a pole."""
 
 
