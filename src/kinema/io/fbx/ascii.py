@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import FileError
-from kinema.io import names
 from kinema.io.fbx.element import Budget, Element
 from kinema.io.fbx.limits import MOST_DEPTH, MOST_VALUES
 
@@ -127,7 +126,7 @@ def parse(data: bytes, budget: Budget) -> Element:
                 unclosed.pop()
             continue
         if token["name"] is not None:
-            name = names.readable(token["name"].decode("latin-1").strip())
+            name = token["name"].decode("latin-1").strip()
             last = TextElement(name, unclosed[-1], budget, data, token.span("values"))
             budget.count(last)
             unclosed[-1].children.append(last)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import FileError
-from kinema.io import names
 from kinema.io.fbx.element import Budget, Element
 from kinema.io.fbx.limits import MOST_DEPTH, MOST_VALUES
 
@@ -67,7 +66,7 @@ class BinaryElement(Element):
             start = name_at + length
             if not start + size <= end <= self._end:
                 self.fail(f"has an element at byte {position:,} that ends at byte {end:,}, outside of it")
-            name = names.readable(data[name_at:start].decode("latin-1"))
+            name = data[name_at:start].decode("latin-1")
             child = BinaryElement(name, self, self.budget, data, self._wide)
             child._count, child._start, child._inside, child._end = count, start, start + size, end
             self.budget.count(child)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from kinema.errors import FileError
@@ -37,13 +38,18 @@ class Properties:
     """The properties of an object, and of its template."""
 
     def __init__(self, element: Element | None, template: Properties | None = None) -> None:
-        self._template = template
-        self._known: dict[str, tuple[Element, int]] = {}
+        self._element, self._template = element, template
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[Element, int]]:
+        """{name: its element, and how many values precede its own}; most objects are never asked."""
+        known: dict[str, tuple[Element, int]] = {}
         for holder, name, skipped in _PROPERTIES:
-            inside = element.maybe(holder) if element is not None else None
+            inside = self._element.maybe(holder) if self._element is not None else None
             for each in inside.each(name) if inside is not None else ():
                 if each.values and isinstance(each.values[0], bytes):
-                    self._known[decoded(each.values[0])] = (each, skipped)
+                    known[decoded(each.values[0])] = (each, skipped)
+        return known
 
     def _find(self, name: str, count: int) -> tuple[Element, int] | None:
         found = self._known.get(name)
