@@ -17,11 +17,12 @@ from kinema.stages.legs.ground_contact import (
     cast_rays,
     fit_plane,
     floor_of,
+    heel_to_ball,
     limit_slope,
     new_rays,
 )
 from kinema.world.plane import Plane
-from tests.compiled import both_precisions
+from tests.compiled import both_precisions, plain_python_only
 
 UP = np.array((0.0, 1.0, 0.0))
 
@@ -146,3 +147,12 @@ def test_a_ray_that_is_not_finite_hits_nothing():
     rays.origins[0, 0], rays.origins[1, 2], rays.units[2] = np.nan, np.inf, np.nan
     hits = cast_rays(Plane(), rays, np.float32)
     np.testing.assert_array_equal(hits.found, (False, False, False, True))
+
+
+@plain_python_only
+@pytest.mark.parametrize(("degrees", "one_surface"), [(15.0, True), (30.0, False)])
+def test_from_tread_to_tread_is_no_slope_unless_it_is_a_bump(degrees, one_surface):
+    hits = samples((0.0, 0.0, 0.2 * math.tan(math.radians(degrees)), 0.0))
+    plane, found = heel_to_ball(hits[0], hits[2], UP, math.cos(0.75))
+    assert found == one_surface
+    assert math.degrees(math.acos(plane.normal[1])) == pytest.approx(degrees)

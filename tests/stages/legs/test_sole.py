@@ -1,5 +1,7 @@
 """Toes that a clip bends into the floor, or that are noisy on it, and feet that stand still in spite of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,10 @@ from kinema import metrics
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.pose import Pose
-from kinema.stages.legs.sole import TOES_NOISE
+from kinema.solvers.joints import CharacterPose
+from kinema.stages.legs.ground_contact import Floor
+from kinema.stages.legs.sole import SOLE, TOES_NOISE, bend_out, sole_points, straighten_toes, straightened
+from tests.compiled import plain_python_only
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +94,38 @@ def test_a_stage_without_weight_leaves_toes_alone(person):
     pose = with_toes(person, -20.0)
     made = settled(person, pose, weight=0.0)
     np.testing.assert_array_equal(made.pose.rotations, pose.rotations)
+
+
+@plain_python_only
+def test_toes_that_hang_are_bent_out_of_the_floor_by_forty_degrees_at_most():
+    assert bend_out(-0.3, 0.0, 0.1) == pytest.approx(0.3)
+    assert bend_out(0.2, 0.0, 0.1) == 0.0
+    assert np.degrees(bend_out(-0.95, 0.0, 0.1)) == pytest.approx(40.0, abs=12.0)
+    assert bend_out(-1.6, 0.0, 0.1) == 0.0  # They point straight down.
+    assert bend_out(-0.3, 0.1 * np.sin(0.3), 0.1) == pytest.approx(0.0)
+
+
+@plain_python_only
+def test_small_deviations_are_noise_near_the_floor_and_nowhere_else():
+    assert straightened(0.1, 0.0, 0.0) == 0.0
+    assert straightened(0.1, 0.0, 0.1) == 0.1
+    assert straightened(0.6, 0.0, 0.0) == 0.6
+    assert straightened(0.3, 0.35, 0.0) == pytest.approx(0.35)  # In line with a foot that is pitched up.
+
+
+@plain_python_only
+def test_toes_do_not_snap():
+    """Toes that hang by half a radian are straightened by a quarter of that in a frame."""
+    sole, foot = (
+        SOLE.zeros(1, np.float64)[0],
+        SimpleNamespace(fresh=False, toes=SimpleNamespace(bend=0.0, moving=False)),
+    )
+    sole.length, sole.joints[:], sole.toes_parent, sole.toes_axis[:] = 1.0, (0, 0, 1), 0, (-1.0, 0.0, 0.0)
+    sole.points[:] = (0.0, 0.0, -0.2), (0.0, 0.0, 0.0), (0.0, -0.1 * np.sin(0.5), 0.1 * np.cos(0.5))
+    world, r = np.tile(np.eye(4)[:3].reshape(12), (2, 1)), np.tile((0.0, 0.0, 0.0, 1.0), (2, 1))
+    pose = CharacterPose(np.zeros((2, 3)), r, np.ones((2, 3)), world, world[0], 1.0)
+    low = straighten_toes(sole, foot, Floor((0.0, 0.0, 0.0), (0.0, 1.0, 0.0)), pose, 1 / 60)
+    assert low == pytest.approx(-0.1 * np.sin(0.5))
+    assert np.degrees(foot.toes.bend) == pytest.approx(15.0, abs=4.0)
+    assert foot.toes.moving
+    assert sole_points(sole, world).tip[1] > low
