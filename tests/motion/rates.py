@@ -21,9 +21,10 @@ from benchmarks.provenance import made
 from tests.motion.cases import GROUNDS, CaseName, all_names, case_of
 from tests.motion.figures import measure_play
 from tests.motion.playing import RATES, play
-from tests.motion.table import DOCUMENT, ROOT, TITLES, with_table
+from tests.motion.table import ROOT, TITLES, with_table
 
 RESULTS = ROOT / "benchmarks" / "results" / "motion_rates.json"
+DOCUMENT = ROOT / "docs" / "feet.md"
 BEGIN, END = "<!-- rates: python -m tests.motion.rates -->", "<!-- end of the rates -->"
 """The lines between which the table stands."""
 
@@ -52,7 +53,7 @@ def main() -> None:
         kept |= {"made": made(RESULTS.name), "summary": summary}  # What was measured before stays.
         options.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         if options.json.resolve() == RESULTS:
-            DOCUMENT.write_text(with_table(BEGIN, END, table(summary)), encoding="utf-8")
+            DOCUMENT.write_text(with_table(DOCUMENT, BEGIN, END, table(summary)), encoding="utf-8")
 
 
 def judge(name: CaseName, grounds: list[str]) -> list[dict[str, Any]]:

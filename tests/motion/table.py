@@ -1,4 +1,4 @@
-"""The table of docs/feet.md, from the committed figures: `python -m tests.motion.table` writes it."""
+"""The table of docs/bake.md, from the committed figures: `python -m tests.motion.table` writes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "motion.json"
-DOCUMENT = ROOT / "docs" / "feet.md"
+DOCUMENT = ROOT / "docs" / "bake.md"
 BEGIN, END = "<!-- table: python -m tests.motion.table -->", "<!-- end of the table -->"
 """The lines between which the table stands."""
 
@@ -44,15 +44,15 @@ def _line(title: str, summary: dict[str, Any], ground: str) -> str:
     return f"| {title} | {clean} | {flips} | {median}, {worst} degrees | {jerk} | {takes} |\n"
 
 
-def with_table(begin: str, end: str, table: str) -> str:
-    """The document with a table between two lines."""
-    before, rest = DOCUMENT.read_text(encoding="utf-8").split(begin)
+def with_table(document: Path, begin: str, end: str, table: str) -> str:
+    """A document with a table between two lines."""
+    before, rest = document.read_text(encoding="utf-8").split(begin)
     return f"{before}{begin}\n\n{table.strip()}\n\n{end}{rest.split(end)[1]}"
 
 
 def main() -> None:
     summary = json.loads(RESULTS.read_text(encoding="utf-8"))["summary"]
-    DOCUMENT.write_text(with_table(BEGIN, END, lines(summary)), encoding="utf-8")
+    DOCUMENT.write_text(with_table(DOCUMENT, BEGIN, END, lines(summary)), encoding="utf-8")
 
 
 if __name__ == "__main__":

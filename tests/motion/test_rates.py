@@ -6,8 +6,8 @@ import pytest
 
 from tests.motion.cases import GROUNDS
 from tests.motion.playing import RATES
-from tests.motion.rates import BEGIN, END, RESULTS, SPLITS, table
-from tests.motion.table import DOCUMENT, with_table
+from tests.motion.rates import BEGIN, DOCUMENT, END, RESULTS, SPLITS, table
+from tests.motion.table import with_table
 
 SUMMARY = json.loads(RESULTS.read_text(encoding="utf-8"))["summary"]
 
@@ -37,4 +37,4 @@ def test_every_clip_was_played_at_every_rate():
 
 
 def test_the_document_shows_the_committed_figures():
-    assert with_table(BEGIN, END, table(SUMMARY)) == DOCUMENT.read_text(encoding="utf-8")
+    assert with_table(DOCUMENT, BEGIN, END, table(SUMMARY)) == DOCUMENT.read_text(encoding="utf-8")

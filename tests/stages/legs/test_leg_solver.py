@@ -66,7 +66,9 @@ def test_a_leg_remembers_the_axis_of_a_clear_bend():
     assert abs(bent(26.0)[2]) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("moved", "least", "most"), [(0.0002, 5.0, 1e9), (0.0004, 0.45, 1.2), (0.0016, 0.1, 0.24)])
+@pytest.mark.parametrize(
+    ("moved", "least", "most"), [(0.0002, 5.0, math.inf), (0.0004, 0.45, 1.2), (0.0016, 0.1, 0.24)]
+)
 def test_an_ankle_that_is_moved_by_a_thousandth_of_its_leg_bends_it_the_usual_way(moved, least, most):
     """A knee that the clip bends by two degrees about z: how it is bent more about that, beside about the usual x."""
     axis, bend = np.array(X), math.radians(2.0)
