@@ -97,8 +97,10 @@ def test_there_is_no_pad_without_a_touch_screen_or_something_to_steer(open_tab):
 def test_ground_between_the_eye_and_the_legs_fades(open_tab):
     tab = open_tab("character", viewport={"width": 900, "height": 560})
     tab.wait("state.drawn")
+    tab.control("view-side").click()
     tab.control("ground").select_option("stairs")
     tab.wait("state.controls.ground === 'stairs'")
+    tab.page.wait_for_timeout(1500)
     assert not tab.state["faded"]
     tab.page.keyboard.press("1")  # From the front: the stairs that it is about to climb are between.
     tab.wait("state.faded")

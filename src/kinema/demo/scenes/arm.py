@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.held import finite
-from kinema.demo.scenes.scene import Button, Choice, Scene, SceneStatus, Slider, Switch, clamped_position
+from kinema.demo.scenes.scene import Button, Choice, Scene, SceneStatus, Slider, Switch, clamped_position, finite
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.demo.scenes.sorting import ALL_SORTED, CARRY, Sorter, bin_boxes, kind_of_bin
 from kinema.physics import Balls, Room, step

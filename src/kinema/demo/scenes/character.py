@@ -21,7 +21,7 @@ from kinema.demo.scenes.baked_walk import bake_job, baked_file, pose_file
 from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
-from kinema.demo.scenes.held import MAIN, ROTATABLE, finite, handles_by_joint, unit_rotation
+from kinema.demo.scenes.held import MAIN, ROTATABLE, handles_by_joint, unit_rotation
 from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import (
@@ -35,6 +35,7 @@ from kinema.demo.scenes.scene import (
     Slider,
     Switch,
     clamped_position,
+    finite,
 )
 from kinema.demo.scenes.walk_round import Spot
 from kinema.demo.scenes.walker import Walker
@@ -76,8 +77,8 @@ class CharacterScene(Scene):
     name = "character"
     title = "Character"
     about = (
-        "Grab any part of the body and pull, or steer with W A S D. Drop a GLB, VRM or BVH file here to bring your own "
-        "character."
+        "Grab any part of the body and pull, or steer with W A S D. Drop a GLB, VRM, FBX or BVH file here to bring "
+        "your own character."
     )
     unit = "m"
     takes: ClassVar[tuple[str, ...]] = READ
@@ -93,7 +94,7 @@ class CharacterScene(Scene):
         ("Backspace", "back to the clip: release everything"),
         ("W A S D, or a gamepad", "steer the character"),
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
-        ("Drop a file", ".glb, .vrm, .bvh, or a .gltf in one piece; it does not leave this machine"),
+        ("Drop a file", ".glb, .vrm, .fbx, .bvh, or a .gltf in one piece; it does not leave this machine"),
     )
 
     hint = ("hand left", "Grab this hand and pull")

@@ -20,8 +20,7 @@ from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
 from kinema.demo.scenes.character_files import model, packed
 from kinema.demo.scenes.for_views import GROUND, MODEL
-from kinema.demo.scenes.held import finite
-from kinema.demo.scenes.scene import Button, Choice, Scene, SceneStatus, Slider, Switch, clamped_position
+from kinema.demo.scenes.scene import Button, Choice, Scene, SceneStatus, Slider, Switch, clamped_position, finite
 from kinema.demo.scenes.script_text import digits, nested, pose_lines, printed_joints
 from kinema.demo.scenes.tentacles import BONE, BONES, Tentacles
 from kinema.math import arrays

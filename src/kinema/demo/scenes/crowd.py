@@ -15,7 +15,6 @@ import numpy as np
 
 from kinema.constants import TOLERANCE
 from kinema.demo.scenes.for_views import GROUND, PEOPLE
-from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.people import A_DRAGGED_TURN, LEVELS, People, packed_ground, packed_level, palettes_of_looks
 from kinema.demo.scenes.people import APART as PEOPLE_APART
 from kinema.demo.scenes.people_script import people_script
@@ -78,7 +77,6 @@ class CrowdScene(Scene):
     def __init__(self, seed: int = 0, count: int | None = None) -> None:
         super().__init__(seed)
         self.values["count"] = count or self.values["count"]
-        self.time = 0.0
         self.target = np.array((0.0, TARGET_HEIGHT, 0.0), np.float32)
         self.wanders = True
         """Whether the target moves by itself."""
@@ -134,11 +132,8 @@ class CrowdScene(Scene):
         self.target = clamped_position(own["target"], 3, FARTHEST).astype(np.float32)
         self.wanders = bool(own["wanders"])
 
-    def motion(self) -> dict[str, Any]:
-        return {"time": self.time}
-
     def restore_motion(self, motion: Mapping[str, Any]) -> None:
-        self.time = float(finite("time", [motion["time"]], 1)[0])
+        super().restore_motion(motion)
         self._begin()
 
     def be_still(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema.demo.scenes.scene import finite
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.model.rig import Rig
@@ -301,17 +302,6 @@ class Held:
 
     def _ahead(self) -> Any:
         return self._gaze_ahead * np.array(self._rig.forward if self._rig else (0.0, 0.0, 1.0))
-
-
-def finite(name: str, values: Any, count: int) -> Any:
-    """Return numbers from outside as (count,). Raises InputError for anything else."""
-    try:
-        given = np.array(values, float)
-    except (TypeError, ValueError):
-        given = np.zeros(0)
-    if given.shape != (count,) or not np.isfinite(given).all():
-        raise InputError(f"{name} is {values!r:.60}; {count} finite numbers are needed")
-    return given
 
 
 def unit_rotation(values: Any) -> Any:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.scene import Button, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.demo.scenes.script_text import nested, numbers
 from kinema.model.limits import Cone
@@ -65,7 +64,6 @@ class LabScene(Scene):
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
-        self.time = 0.0
         self.target = np.array((0.35, 0.55, 0.15))
         self.micros = np.zeros(len(SOLVERS))
         self.iterations = np.zeros(len(SOLVERS))
@@ -112,15 +110,6 @@ class LabScene(Scene):
 
     def restore_own(self, own: Mapping[str, Any]) -> None:
         self.target = clamped_position(own["target"], 3, FARTHEST)
-
-    def motion(self) -> dict[str, Any]:
-        return {"time": self.time}
-
-    def restore_motion(self, motion: Mapping[str, Any]) -> None:
-        self.time = float(finite("time", [motion["time"]], 1)[0])
-
-    def be_still(self) -> None:
-        self._take_over()
 
     # Time.
 

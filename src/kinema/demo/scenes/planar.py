@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.held import finite
 from kinema.demo.scenes.scene import Choice, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.errors import InputError
@@ -115,7 +114,6 @@ class PlanarScene(Scene):
 
     def __init__(self, seed: int = 0, chains: int = 5) -> None:
         super().__init__(seed)
-        self.time = 0.0
         self.selected = 0
         self.rope: Rope2D | None = None
         self.chains = [self._first_chain(i, chains) for i in range(chains)]
@@ -199,15 +197,6 @@ class PlanarScene(Scene):
         self.selected = min(max(int(own["selected"]), 0), max(len(chains) - 1, 0))
         if self.rope and own.get("rope") is not None:
             self.rope.end = clamped_position(own["rope"], 2, FARTHEST)
-
-    def motion(self) -> dict[str, Any]:
-        return {"time": self.time}
-
-    def restore_motion(self, motion: Mapping[str, Any]) -> None:
-        self.time = float(finite("time", [motion["time"]], 1)[0])
-
-    def be_still(self) -> None:
-        self._take_over()
 
     # Time.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinema.demo.scenes.actor import POSES
-from kinema.demo.scenes.held import finite
+from kinema.demo.scenes.scene import finite
 from kinema.errors import InputError
 from kinema.math.arrays import smoothstep
 from kinema.model.clip import Clip

@@ -158,6 +158,8 @@ class Scene(ABC):
         self.seed = seed
         self.draw = np.random.default_rng(seed)
         self.values: dict[str, Any] = {control.name: control.value for control in self.controls}
+        self.time = 0.0
+        """Seconds that have passed in it."""
         self.paused = False
         """Whether its time stands still."""
         self.input_waits: Callable[[], bool] = lambda: False
@@ -269,10 +271,11 @@ class Scene(ABC):
 
     def motion(self) -> dict[str, Any]:
         """Return what moves by itself, as JSON values: undo leaves it alone."""
-        return {}
+        return {"time": self.time}
 
-    def restore_motion(self, motion: Mapping[str, Any]) -> None:  # noqa: B027
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:
         """Return to what `motion` returned. It may come from outside, too."""
+        self.time = float(finite("time", [motion["time"]], 1)[0])
 
     def wanted_file(self, state: Any) -> str:
         """Return the name of the file that a state was made with, if the scene does not have it; "" otherwise."""
@@ -284,8 +287,9 @@ class Scene(ABC):
             self.values["wander"] = False
             self.revision += 1
 
-    def be_still(self) -> None:  # noqa: B027
+    def be_still(self) -> None:
         """Stop automatic motion, for users who prefer reduced motion."""
+        self._take_over()
 
     def fresh(self) -> Scene:
         """Return a new scene in its initial state."""
@@ -353,6 +357,17 @@ class Scene(ABC):
     def panel(self) -> list[dict[str, Any]]:
         """Return the controls with their current values, as JSON values."""
         return [asdict(control) | {"value": self.values[control.name]} for control in self.controls]
+
+
+def finite(name: str, values: Any, count: int) -> Any:
+    """Return numbers from outside as (count,). Raises InputError for anything else."""
+    try:
+        given = np.array(values, float)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.shape != (count,) or not np.isfinite(given).all():
+        raise InputError(f"{name} is {values!r:.60}; {count} finite numbers are needed")
+    return given
 
 
 def clamped_position(position: Sequence[float], axes: int, far: float) -> Any:

@@ -3,15 +3,14 @@
 import * as THREE from "three";
 import { BoneTree, origin } from "../draw/bone_tree";
 import { Figure } from "../draw/figure";
-import { Rings, type Ring } from "../draw/rings";
+import type { Ring } from "../draw/rings";
 import { SpaceStage } from "../draw/space";
-import { Terrain } from "../draw/terrain";
 import { array, type Description } from "../frames";
-import { AGAINST, GROUND, MODEL } from "../protocol";
+import { AGAINST } from "../protocol";
 import type { ChainState, Label, Portrait, Theme, Tools } from "../view";
-import { SpaceView } from "./base";
 import { CharacterBody, type Posed } from "./character_body";
 import { CharacterCard, type Role } from "./character_card";
+import { GroundView, type GroundDescription } from "./ground_view";
 
 /** Height of the person that the camera is set up for, metres. */
 const PERSON = 1.75;
@@ -19,18 +18,14 @@ const THICKEST_BONE = 0.03;
 /** Distance at which fog hides everything, metres: the floor ends behind it. */
 const FARTHEST_SEEN = 50;
 
-interface CharacterDescription {
-  model: number;
+interface CharacterDescription extends GroundDescription {
   name: string;
   /** Its name on the card. */
   title: string;
   guest: boolean;
-  surface: boolean;
-  nodes: number[];
   parents: number[];
   size: number;
   extent: number;
-  ground: string;
   handles: HandleDescription[];
   /** Names of the joints. */
   names: string[];
@@ -61,22 +56,18 @@ interface HandleDescription {
   rotates: boolean;
 }
 
-export class CharacterView extends SpaceView {
-  private readonly terrain = new Terrain();
+export class CharacterView extends GroundView<CharacterDescription> {
   private readonly bones = new BoneTree();
-  private readonly rings = new Rings();
   private readonly card: CharacterCard;
   override readonly body: CharacterBody;
   private readonly ghostly = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.32, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
-  private figure: Figure | null = null;
   private ghost: Figure | null = null;
-  private description: CharacterDescription | null = null;
-  private drawn = { model: 0, ground: "", bones: "" };
+  private bonesDrawn = "";
   /** Its size relative to a person on the same ground. */
   private times = 1;
 
-  constructor(private readonly tools: Tools) {
-    super(new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }));
+  constructor(tools: Tools) {
+    super(new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }), tools);
     this.card = new CharacterCard(() => tools.choose(), () => tools.forget());
     this.body = new CharacterBody(this.stage, {
       posed: () => this.posed(),
@@ -84,7 +75,7 @@ export class CharacterView extends SpaceView {
       isHeld: (handle) => this.heldAs(handle) > 0,
       rotatable: () => this.rotatable()?.joint ?? null,
     });
-    this.stage.scene.add(this.terrain.group, this.bones.group, this.rings.group);
+    this.stage.scene.add(this.bones.group);
   }
 
   readonly overlayOnStage = true;
@@ -95,63 +86,28 @@ export class CharacterView extends SpaceView {
 
   override describe(description: Description): void {
     super.describe(description);
-    const described = description as unknown as CharacterDescription;
-    const another = described.model !== this.description?.model;
-    this.description = described;
-    if (described.handles.some(({ name }) => name === this.body.pending?.handle)) this.body.pending = null;
-    if (another) void this.loadModel(described);
-    if (described.ground !== this.drawn.ground) void this.loadGround(described.ground);
+    if (this.description!.handles.some(({ name }) => name === this.body.pending?.handle)) this.body.pending = null;
     this.label();
   }
 
-  private async loadModel({ model, extent, size, surface, nodes }: CharacterDescription): Promise<void> {
-    this.removeFigure();
+  protected override changed({ extent, size }: CharacterDescription): void {
     this.stage.camera.restart();
     this.times = Math.min(Math.max(extent / size / PERSON, 0.4), 6);
     this.stage.scaleTo(this.times);
     this.stage.scene.fog = this.fog();
-    if (!surface) {
-      this.drawn.model = model;
-      return;
-    }
-    try {
-      const data = await this.tools.file(MODEL);
-      if (this.description?.model !== model || !data.byteLength) return; // Replaced by another one meanwhile.
-      const figure = await Figure.load(data, nodes);
-      if (this.description?.model !== model) return figure.dispose();
-      this.figure = figure;
-      this.body.setFigure(figure);
-      this.ghost = figure.ghost(this.ghostly);
-      this.stage.scene.add(figure.object, this.ghost.object);
-    } catch (problem) {
-      this.tools.say(`This page cannot draw its surface, only bones: ${problem instanceof Error ? problem.message : problem}`);
-    }
-    this.drawn.model = model;
-    this.tools.redraw();
   }
 
-  private async loadGround(ground: string): Promise<void> {
-    this.drawn.ground = ground;
-    try {
-      const data = await this.tools.file(GROUND);
-      if (this.description?.ground !== ground) return;
-      this.terrain.build(data);
-      this.stage.camera.forgetGround();
-      this.tools.redraw();
-    } catch {
-      this.drawn.ground = ""; // Try again with the next description.
-    }
+  protected override adopt(figure: Figure): void {
+    this.body.setFigure(figure);
+    this.ghost = figure.ghost(this.ghostly);
+    this.stage.scene.add(this.ghost.object);
   }
 
-  override get isLoaded(): boolean {
-    return super.isLoaded && this.drawn.model === this.description?.model && this.terrain.isBuilt;
-  }
-
-  private removeFigure(): void {
-    for (const figure of [this.figure, this.ghost]) figure?.object.removeFromParent();
-    this.figure?.dispose();
+  protected override removeFigure(): void {
+    super.removeFigure();
+    this.ghost?.object.removeFromParent();
     this.body.setFigure(null);
-    this.figure = this.ghost = null;
+    this.ghost = null;
   }
 
   override paint(theme: Theme): void {
@@ -174,8 +130,8 @@ export class CharacterView extends SpaceView {
     const colour = (role: number) => theme.palette[role % theme.palette.length]!;
     this.card.open(description.bones || description.guest, description.guest);
     const shown = JSON.stringify([description.model, theme.dark]);
-    if (shown === this.drawn.bones) return;
-    this.drawn.bones = shown;
+    if (shown === this.bonesDrawn) return;
+    this.bonesDrawn = shown;
     const ways = Object.fromEntries(description.bends.map(({ end, middle, way, known }) => [end, `${middle.split(" ")[0]} ${way}, ${known}`]));
     this.card.show(description.title, description.roles, description.doubts, colour, ways);
     const colours: (number | undefined)[] = description.roles.length ? [] : description.parents.map(() => theme.palette[0]);
@@ -368,11 +324,7 @@ export class CharacterView extends SpaceView {
 
   override dispose(): void {
     this.body.dispose();
-    this.description = null;
-    this.removeFigure();
     this.bones.dispose();
-    this.rings.dispose();
-    this.terrain.dispose();
     this.ghostly.dispose();
     super.dispose();
   }

@@ -3,88 +3,40 @@
 import * as THREE from "three";
 import { Bones } from "../draw/bones";
 import { Figure } from "../draw/figure";
-import { Rings } from "../draw/rings";
 import { phong, solid, SpaceStage } from "../draw/space";
-import { Terrain } from "../draw/terrain";
 import { array, type Description } from "../frames";
-import { GROUND, MODEL } from "../protocol";
 import type { ChainState, Theme, Tools } from "../view";
-import { SpaceView } from "./base";
+import { GroundView, type GroundDescription } from "./ground_view";
 
 const MOST_BONES = 12 * 14;
 const MOST_FEET = 16;
 const UP = new THREE.Vector3(0, 1, 0);
 
-interface CreatureDescription {
-  model: number;
-  nodes: number[];
-  ground: string;
+interface CreatureDescription extends GroundDescription {
   post: [number, number, number];
   joints: number;
   footholds: boolean;
 }
 
-export class CreatureView extends SpaceView {
-  private readonly terrain = new Terrain();
-  private readonly rings = new Rings();
+export class CreatureView extends GroundView<CreatureDescription> {
   private readonly flesh = phong(0x8a5a83, 60);
   private readonly suckers = phong(0xb98ab0, 40);
   private readonly tentacles = new Bones(MOST_BONES, { start: 0.026, end: 0.021, joint: 0.027 }, this.flesh, this.suckers, 14);
   private readonly post = solid(new THREE.CylinderGeometry(0.1, 0.14, 0.3, 28), phong(0x6b4a66, 20));
   private readonly spots = new THREE.InstancedMesh(new THREE.RingGeometry(0.028, 0.042, 28).rotateX(-Math.PI / 2), new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.9, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -4, polygonOffsetUnits: -4 }), MOST_FEET);
   private readonly ray = new THREE.Raycaster();
-  private figure: Figure | null = null;
-  private description: CreatureDescription | null = null;
-  private drawn = { model: 0, ground: "" };
 
-  constructor(private readonly tools: Tools) {
-    super(new SpaceStage({ from: [2.0, 2.1, -3.1], at: [0, 0.2, 0], shade: 2.6, follows: true }));
+  constructor(tools: Tools) {
+    super(new SpaceStage({ from: [2.0, 2.1, -3.1], at: [0, 0.2, 0], shade: 2.6, follows: true }), tools);
     this.spots.frustumCulled = false;
     this.spots.count = 0;
-    this.stage.scene.add(this.terrain.group, this.rings.group, this.tentacles.group, this.post, this.spots);
+    this.stage.scene.add(this.tentacles.group, this.post, this.spots);
   }
 
   override describe(description: Description): void {
     super.describe(description);
-    const described = description as unknown as CreatureDescription;
-    const another = described.model !== this.description?.model;
-    this.description = described;
-    if (another) void this.loadModel(described);
-    if (described.ground !== this.drawn.ground) void this.loadGround(described.ground);
-    this.post.position.set(described.post[0], described.post[1] - 0.13, described.post[2]);
-  }
-
-  private async loadModel({ model, nodes }: CreatureDescription): Promise<void> {
-    try {
-      const figure = await Figure.load(await this.tools.file(MODEL), nodes);
-      if (this.description?.model !== model) return figure.dispose();
-      this.removeFigure();
-      this.figure = figure;
-      this.stage.scene.add(figure.object);
-    } catch (problem) {
-      this.tools.say(`This page cannot draw the creature: ${problem instanceof Error ? problem.message : problem}`);
-    }
-    this.drawn.model = model;
-    this.tools.redraw();
-  }
-
-  private async loadGround(ground: string): Promise<void> {
-    this.drawn.ground = ground;
-    const data = await this.tools.file(GROUND);
-    if (this.description?.ground !== ground) return;
-    this.terrain.build(data);
-    this.stage.camera.forgetGround();
-    this.tools.redraw();
-  }
-
-  override get isLoaded(): boolean {
-    return super.isLoaded && this.drawn.model === this.description?.model && this.terrain.isBuilt;
-  }
-
-  private removeFigure(): void {
-    this.figure?.object.removeFromParent();
-    this.figure?.dispose();
-    this.figure = null;
+    const { post } = this.description!;
+    this.post.position.set(post[0], post[1] - 0.13, post[2]);
   }
 
   override paint(theme: Theme): void {
@@ -180,12 +132,5 @@ export class CreatureView extends SpaceView {
     const rows = array(this.frame!, "footholds");
     const mean = (c: number) => rows.reduce((sum, x, i) => (i % 4 === c ? sum + x : sum), 0) / (rows.length / 4);
     return [mean(0), mean(1), mean(2)];
-  }
-
-  override dispose(): void {
-    this.removeFigure();
-    this.rings.dispose();
-    this.terrain.dispose();
-    super.dispose();
   }
 }
