@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinema.errors import InputError
+from kinema.errors import InputError, listed
 from kinema.model.rig import Rig
 from kinema.retargeting.parts import Body, Part
 
@@ -38,10 +38,11 @@ class Matches:
     """Parts of the source that the target lacks."""
 
 
-def match(source: Body, target: Body, mirror: bool = False) -> Matches:
+def match(source: Body, target: Body, mirror: bool = False, joints: Mapping[str, str] | None = None) -> Matches:
     """Match the parts of two bodies by their roles, and by where they are in their limb or in their spine.
 
-    mirror: let left limbs follow right ones.
+    mirror: let left limbs follow right ones. joints: names of the source's joints by those of the target's, which
+    replace what is found; "" for none.
     """
     legs, arms = match_limbs(source.rig, target.rig)
     if mirror:
@@ -59,6 +60,7 @@ def match(source: Body, target: Body, mirror: bool = False) -> Matches:
     used = {renamed.get(group, group) for group in _groups(target.parts)}
     follows.sort(key=lambda each: each.joint)
     unique = {each.joint: each for each in reversed(follows)}
+    _replace(unique, source, target, joints or {})
     return Matches(
         tuple(unique[joint] for joint in sorted(unique)),
         legs,
@@ -66,6 +68,26 @@ def match(source: Body, target: Body, mirror: bool = False) -> Matches:
         tuple(missing),
         tuple(group for group in groups if group not in used),
     )
+
+
+def _replace(follows: dict[int, Follow], source: Body, target: Body, joints: Mapping[str, str]) -> None:
+    """Let joints of the target follow other ones. Raise InputError for joints that have no role."""
+    ours, theirs = ({part.joint: part for part in reversed(body.parts)} for body in (source, target))
+    for name, other in joints.items():
+        joint = target.rig.skeleton.index(name)
+        if joint not in theirs:
+            raise InputError(f"{name!r} of the target has no role; those that have one are {_named(target, theirs)}")
+        if not other:
+            follows.pop(joint, None)
+            continue
+        part = ours.get(source.rig.skeleton.index(other))
+        if part is None:
+            raise InputError(f"{other!r} of the source has no role; those that have one are {_named(source, ours)}")
+        follows[joint] = Follow(joint, theirs[joint], part, part, 0.0)
+
+
+def _named(body: Body, parts: Mapping[int, Part]) -> str:
+    return listed(body.rig.skeleton.names[joint] for joint in sorted(parts))
 
 
 def match_limbs(source: Rig, target: Rig) -> tuple[dict[str, str], dict[str, str]]:

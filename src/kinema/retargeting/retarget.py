@@ -65,6 +65,7 @@ def retarget(
     facing: float | Literal["keep"] = ...,
     mirror: bool = ...,
     fps: float | None = ...,
+    joints: Mapping[str, str] | None = ...,
     report: Literal[False] = ...,
 ) -> Clip: ...
 
@@ -82,6 +83,7 @@ def retarget(
     facing: float | Literal["keep"] = ...,
     mirror: bool = ...,
     fps: float | None = ...,
+    joints: Mapping[str, str] | None = ...,
     report: Literal[True],
 ) -> tuple[Clip, RetargetReport]: ...
 
@@ -98,6 +100,7 @@ def retarget(
     facing: float | Literal["keep"] = "keep",
     mirror: bool = False,
     fps: float | None = None,
+    joints: Mapping[str, str] | None = None,
     report: bool = False,
 ) -> Clip | tuple[Clip, RetargetReport]:
     """Move a clip of one body onto another.
@@ -129,6 +132,9 @@ def retarget(
         Swap left and right.
     fps
         Keys a second. Default: the clip's own rate.
+    joints
+        Names of the source's joints by those of the target's, for the rare joint that is to follow another one than the
+        one found; "" for none.
     report
         Also return a `RetargetReport`. Without it, its warnings go to the logger "kinema".
 
@@ -156,18 +162,21 @@ def retarget(
     frames = _frames(source, rig_of("source", source), clip, fps)
     level = level_floor(source, frames) if levelling and ground != "keep" else frames
     onto = Body(theirs, _own_flat_feet(target, theirs))
-    motion = _Motion(source, level, target, onto, mirror, size)
+    motion = _Motion(source, level, target, onto, mirror, size, joints)
     done = motion.on_feet(lock) if contacts and motion.matches.legs else motion.as_directed()
     new = _new_clip(clip, target, _with_handles(theirs, done.poses), motion.times, mirror)
+    problems: tuple[str, ...] = ()
     if not levelling or facing != "keep":
         heading = None if facing == "keep" else validation.number("facing", facing)
         onto_ground = BakeSettings(
             ground=None if levelling else ground, lock_feet=lock, heading=heading, fps=fps, name=new.name
         )
-        new = bake(target, new, onto_ground).clip
+        baked = bake(target, new, onto_ground)
+        new, problems = baked.clip, baked.problems
     if fps is not None and new.fps < fps:  # Between the frames of a bake a clip says nothing new.
         new = _resampled(new, fps)
     made = motion.report(done, level is not frames)
+    made = replace(made, warnings=(*made.warnings, *problems))
     if report:
         return new, made
     for warning in made.warnings:
@@ -180,6 +189,12 @@ def check_scale(scale: float | None, source: Rig, target: Rig) -> float:
     if scale is None:
         return target.leg_length / source.leg_length
     return validation.number("scale", scale, SMALLEST_SCALE, LARGEST_SCALE)
+
+
+def find_matches(source: Character, target: Character, mirror: bool = False) -> dict[str, str]:
+    """Return which joint of the source each joint of the target would follow, by name."""
+    ours, theirs = Body(rig_of("source", source)), Body(rig_of("target", target))
+    return matched_joints(ours, theirs, match(ours, theirs, mirror))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +239,7 @@ class _Motion:
     onto: Body
     mirror: bool
     scale: float
+    joints: Mapping[str, str] | None
 
     @cached_property
     def body(self) -> Body:
@@ -233,7 +249,7 @@ class _Motion:
 
     @cached_property
     def matches(self) -> Matches:
-        return match(self.body, self.onto, self.mirror)
+        return match(self.body, self.onto, self.mirror, self.joints)
 
     @cached_property
     def own_world(self) -> Any:
@@ -257,7 +273,7 @@ class _Motion:
     def directed(self) -> Placed:
         """The target with the directions of the source. On the same skeleton these are the poses of the source."""
         poses = self.frames.poses.astype(np.float64)
-        if self.mirror or not _same(self.source, self.target):
+        if self.mirror or self.joints or not _same(self.source, self.target):
             poses = transfer(tables(self.body, self.onto, self.matches, self.scale, self.mirror), poses, self.onto)
         return Placed(self.onto.rig, poses, self._transforms())
 
