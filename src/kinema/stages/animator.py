@@ -358,7 +358,8 @@ class Animator(States):
         passed = dt if chosen.size == self.count else dt * chosen.size / self.count
         self.time += passed
         for slot in self._slots:
-            slot.step_weights(passed, self._context)
+            if slot.fading or slot.has_distances or self._context.viewer is not None:
+                slot.step_weights(passed, self._context)
 
     def _find_awake(self, dt: float, chosen: Array, pose: Pose | None) -> Mask:
         """Return which of the chosen characters need an update, (characters,)."""

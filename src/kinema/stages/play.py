@@ -321,7 +321,7 @@ class PlayState(StageState):
                 context.run(play_clip, p, used.played, *arrays, context.dt, rows=part)
             self._inertia.apply(context, local)
             mix_back(context, before, local)
-        if context.weights.max(initial=0.0) > 0.0:
+        if not context.partial or context.weights.max(initial=0.0) > 0.0:
             context.publish(self._playing(context))
         events = Passed(self._used, rows, p) if self._any_events else NO_EVENTS
         return PlayReport(self._names, p["clip_index"].copy(), p["time"].copy(), p["done"].copy(), events)

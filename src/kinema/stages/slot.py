@@ -64,11 +64,9 @@ class Slot:
         self.fades, self.fading = self._weight != weight, True
 
     def step_weights(self, dt: float, context: FrameContext) -> None:
-        """Let weights ease for dt seconds, and weigh anew."""
+        """Let weights ease for dt seconds, and weigh anew. Only fades and distances change anything."""
         if self.fading:
             self._fade(dt)
-        elif not self._has_distances and context.viewer is None:
-            return
         self.weigh(self._distances(context))
 
     def _fade(self, dt: float) -> None:
@@ -88,7 +86,7 @@ class Slot:
 
     def weigh(self, distances: Floats | None) -> None:
         """Compute each character's share of the stage: weight times distance fade times budget."""
-        self._has_distances = distances is not None
+        self.has_distances = distances is not None
         weights = self._weight * self._budget
         if distances is not None:
             fade = max(self.stage.max_distance * DISTANCE_FADE, np.finfo(np.float64).tiny)

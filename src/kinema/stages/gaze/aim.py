@@ -50,7 +50,7 @@ from kinema.stages.axes import (
     to_unit,
     wrapped,
 )
-from kinema.stages.gaze.look_targets import TargetState
+from kinema.stages.gaze.look_targets import TargetState, advance_target
 from kinema.stages.stage import Crowd, FrameContext, Rows, Stage, copied, indices
 
 AIM_PASSES = 8
@@ -275,6 +275,7 @@ def step_aims(rows, settings, paths, targets, states, scratch, frame, dt):
         i = rows[n]
         pose = character_pose(frame, i)
         changed += step_aim(settings[0], paths.weapon, paths.hand, targets[i], states[i], pose, scratch[i], dt)
+        advance_target(targets[i])
     return changed
 
 
@@ -355,7 +356,7 @@ class AimState(TargetState):
         self._records = (
             *kernel_views(record),
             AimPaths(*kernel_views(path, arm_path)),
-            *kernel_views(self._targets.records, states, AIM_SCRATCH.zeros((crowd.count, path.size), crowd.precision)),
+            *kernel_views(self._targets, states, AIM_SCRATCH.zeros((crowd.count, path.size), crowd.precision)),
         )
         self._read = np.concatenate((path.joint[-1:], arm_path.joint[-1:]))
         self._written = np.concatenate((path.joint[:1], record.upper[record.upper >= 0]))
@@ -366,15 +367,14 @@ class AimState(TargetState):
         point: (3,), or one for each of the rows, (n, 3), world space. rows: indices or a mask of characters; None for
         everyone.
         """
-        self._targets.set(point, rows)
+        self._set_target(point, rows)
 
     def release(self, rows: Rows = None) -> None:
         """Stop aiming: ease back to the animation."""
-        self._targets.clear(rows)
+        self._clear_target(rows)
 
     def update(self, context: FrameContext) -> AimReport:
-        context.step(step_aims, *self._records, writes=self._written, reads=self._read)
-        self._targets.advance(context.rows)
+        self._step(context, step_aims, self._records, self._written, self._read)
         return copied(self._report)
 
 

@@ -31,7 +31,7 @@ from kinema.stages.gaze.eyes import (
     step_saccade,
 )
 from kinema.stages.gaze.look_state import LookState
-from kinema.stages.gaze.look_targets import LOOK_TARGET
+from kinema.stages.gaze.look_targets import LOOK_TARGET, advance_target
 
 EYE_LOOK_STATE = Record(head=(REAL, 12), state=EYES_STATE, eyes=(EYE_STATE, 2), rotations=(REAL, (2, 4)))
 """head: its world matrix, 3x4 row by row. eyes, rotations: left and right; relative to the head."""
@@ -60,6 +60,7 @@ def step_eye_looks(first, last, settings, offsets, targets, states, dt):
     """Step pairs of eyes first to last by a frame."""
     for i in range(first, last):
         step_eye_look(settings[0], offsets, targets[i], states[i], dt)
+        advance_target(targets[i])
 
 
 class EyesPose(NamedTuple):

@@ -37,7 +37,7 @@ from kinema.stages.axes import (
     settle,
     to_unit,
 )
-from kinema.stages.gaze.look_targets import GazeState
+from kinema.stages.gaze.look_targets import GazeState, advance_target
 from kinema.stages.stage import Crowd, FrameContext, Stage, copied, indices
 
 EYES_BEHIND = 0.5
@@ -277,6 +277,7 @@ def step_all_eyes(rows, settings, joints, targets, states, eyes, frame, dt):
         i = rows[n]
         pose = character_pose(frame, i)
         changed += step_eyes(settings[0], joints, targets[i], states[i], eyes[i], pose, dt)
+        advance_target(targets[i])
     return changed
 
 
@@ -361,9 +362,7 @@ class EyesState(GazeState):
         eyes = EYE_STATE.zeros((crowd.count, joints.size), crowd.precision)
         states.id[:] = np.arange(crowd.count)
         states.saccade.blink_age[:] = settings.blink_time
-        self._records = kernel_views(
-            eyes_settings(settings, crowd.precision), joints, self._targets.records, states, eyes
-        )
+        self._records = kernel_views(eyes_settings(settings, crowd.precision), joints, self._targets, states, eyes)
         self._ids, self._moving = states.id, states.moving
         self._report = EyesReport(states.blink, eyes.shown.left, eyes.shown.up, eyes.error)
         self._joints = joints.joint.copy()
@@ -379,8 +378,7 @@ class EyesState(GazeState):
         return super().awake(dt) | self._restless
 
     def update(self, context: FrameContext) -> EyesReport:
-        context.step(step_all_eyes, *self._records, writes=self._joints, reads=self._joints)
-        self._targets.advance(context.rows)
+        self._step(context, step_all_eyes, self._records, self._joints, self._joints)
         return copied(self._report)
 
 

@@ -46,7 +46,7 @@ from kinema.stages.axes import (
     target_change,
     to_unit,
 )
-from kinema.stages.gaze.look_targets import GazeState
+from kinema.stages.gaze.look_targets import GazeState, advance_target
 from kinema.stages.stage import Crowd, FrameContext, Stage, copied, indices
 
 LARGEST_PITCH = 1.5
@@ -186,6 +186,7 @@ def step_heads(rows, settings, joints, targets, states, rotations, frame, dt):
         i = rows[n]
         pose = character_pose(frame, i)
         changed += step_head(settings[0], joints, targets[i], states[i], pose, rotations[i], dt)
+        advance_target(targets[i])
     return changed
 
 
@@ -255,15 +256,14 @@ class HeadState(GazeState):
         super().__init__(crowd)
         joints = _joints(settings, crowd)
         states = HEAD_STATE.zeros(crowd.count, crowd.precision)
-        records = kernel_views(_settings(settings, crowd, joints), joints, self._targets.records, states)
+        records = kernel_views(_settings(settings, crowd, joints), joints, self._targets, states)
         self._records = *records, crowd.zeros(len(joints), 4)
         self._moving = states.moving
         self._report = HeadReport(states.yaw, states.pitch, states.error, states.reached)
         self._rotated = joints.joint.copy()
 
     def update(self, context: FrameContext) -> HeadReport:
-        context.step(step_heads, *self._records, writes=self._rotated, reads=self._rotated)
-        self._targets.advance(context.rows)
+        self._step(context, step_heads, self._records, self._rotated, self._rotated)
         return copied(self._report)
 
 

@@ -36,7 +36,7 @@ from kinema.stages.axes import (
 )
 from kinema.stages.gaze.head import LARGEST_PITCH
 from kinema.stages.gaze.look_state import LookState
-from kinema.stages.gaze.look_targets import LOOK_TARGET
+from kinema.stages.gaze.look_targets import LOOK_TARGET, advance_target
 
 HEAD_LOOK_SETTINGS = Record(gaze=GAZE_SETTINGS, offset=(REAL, 3))
 """offset: the start of the gaze, in the axes of the head."""
@@ -82,6 +82,7 @@ def step_head_looks(first, last, settings, targets, states, dt):
     """Step heads first to last by a frame."""
     for i in range(first, last):
         step_head_look(settings[0], targets[i], states[i], dt)
+        advance_target(targets[i])
 
 
 class HeadPose(NamedTuple):

@@ -13,7 +13,6 @@ from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError
 from kinema.math.arrays import Array, Floats
-from kinema.stages.gaze.look_targets import advance_targets, set_targets
 
 
 class LookState:
@@ -43,12 +42,16 @@ class LookState:
         return self._records[-1]
 
     def _step(self, loop: Callable[..., None], target: Floats | None, seconds: float) -> None:
-        """Run a loop over the batch as `loop(first, last, *records, dt)`. target: (..., 3), or None to look ahead."""
+        """Run a loop over the batch as `loop(first, last, *records, dt)`. target: (..., 3), or None to look ahead.
+
+        The loop advances the targets.
+        """
         *_, targets, states = self._records
-        set_targets(targets, None if target is None else self._rows(target))
+        targets["held"] = target is not None
+        if target is not None:
+            targets["point"] = self._rows(target)
         dt = self._precision(seconds)
         in_chunks(lambda first, last: loop(first, last, *self._records, dt), states.size, THREADS_FROM_POSES, 1)
-        advance_targets(targets)
 
     def _rows(self, array: Floats) -> Floats:
         """Return vectors, (..., n), broadcast to one row for each element."""
