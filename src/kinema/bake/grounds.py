@@ -18,6 +18,7 @@ from kinema.io.formats import READ
 from kinema.io.images import read_grey
 from kinema.model.rig import Rig
 from kinema.roles import unit
+from kinema.roles.unit import SYMBOLS
 from kinema.world.height_field import HeightField
 from kinema.world.plane import Plane
 from kinema.world.terrain import PIECE, STONE, Terrain
@@ -34,8 +35,6 @@ MOST_HEIGHTS = 64_000_000
 STEPS, MOST_STEPS = 50, 10_000
 """Steps of stairs: the default, and the most."""
 
-UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "ft": 0.3048, "in": 0.0254}
-"""Metres of the units that a ground may be given in."""
 
 SMALLEST_RUN, LARGEST_RUN = 0.05, 20.0
 """Leg lengths of the smallest and the largest tread that is not doubted."""
@@ -56,7 +55,7 @@ class GroundSpec:
     numbers: tuple[float, ...] = ()
     arrays: tuple[Any, ...] = ()
     unit: str = ""
-    """Unit of its lengths, one of `UNITS`; "": that of the character's file."""
+    """Unit of its lengths, one of `SYMBOLS`; "": that of the character's file."""
 
     @property
     def heading(self) -> float | None:
@@ -82,7 +81,7 @@ class GroundSpec:
         """Return the ground with its lengths in a unit of so many metres, that of a file."""
         if not self.unit:
             return self
-        size = UNITS[self.unit] / metres
+        size = SYMBOLS[self.unit] / metres
         lengths = {"slope": 0, "stairs": 2}.get(self.kind, len(self.numbers))
         numbers = tuple(size * number for number in self.numbers[:lengths]) + self.numbers[lengths:]
         scaled = (size * self.arrays[0], *self.arrays[1:]) if self.arrays else ()
@@ -124,12 +123,12 @@ def parse(
 
     text: see `ALLOWED`. size: extent along x and z of a height map, centred at the origin; default: one unit between
     heights. heights: lowest and highest point of a height map; default: 0 and 1 for a picture, the numbers themselves
-    for a table. unit: of all lengths, one of `UNITS`; "": that of the character's file.
+    for a table. unit: of all lengths, one of `SYMBOLS`; "": that of the character's file.
 
     Raises `InputError` for any other text, `FileError` for a file that cannot be used.
     """
-    if unit and unit not in UNITS:
-        raise InputError(f"the unit of the ground is {unit!r:.30}; allowed are {', '.join(UNITS)}")
+    if unit and unit not in SYMBOLS:
+        raise InputError(f"the unit of the ground is {unit!r:.30}; allowed are {', '.join(SYMBOLS)}")
     return replace(_parsed(text, size, heights), unit=unit)
 
 

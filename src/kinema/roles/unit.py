@@ -20,6 +20,9 @@ UNITS = {
 }
 """Metres in a unit, by its name."""
 
+SYMBOLS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "ft": 0.3048, "in": 0.0254}
+"""Metres in a unit, by what people write for it."""
+
 ABOVE_HEAD = 1.12
 """Height of a person in heights up to the head's joint, where the skull sits on the neck."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -13,6 +13,8 @@ from kinema.io.gltf.cursor import Cursor
 from kinema.io.source import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kinema.model.clip import Clip
     from kinema.model.skeleton import Skeleton
 
@@ -58,6 +60,14 @@ class Document(Source):
     def root(self) -> Cursor:
         """A cursor at the root of the JSON."""
         return Cursor(self.json, self.name)
+
+    def with_clips(self, kept: Sequence[Clip]) -> Document:
+        """Return the document with those of its own clips that are among these; their bytes stay in the file."""
+        which = [i for i, clip in enumerate(self.clips) if any(clip is each for each in kept)]
+        tree = {key: value for key, value in self.json.items() if key != "animations"}
+        if which:
+            tree["animations"] = [self.json["animations"][i] for i in which]
+        return replace(self, json=tree, clips=tuple(self.clips[i] for i in which))
 
     def bones(self, skeleton: Skeleton) -> list[int] | None:
         """Return the joints that the file's skins are bound to and those between them; None without skins.
