@@ -436,3 +436,24 @@ def test_a_page_says_when_its_first_picture_is_drawn(served):
 def test_a_scene_that_does_not_exist_is_refused():
     with pytest.raises(InputError, match="planar"):
         server.play("juggling")
+
+
+def test_the_last_state_of_a_scene_comes_after_the_page_has_left_it_and_nothing_of_it_stays(served):
+    async def scenario():
+        page = await connect(served)
+        await page.frame()
+        threads = threading.active_count()
+        for n in range(12):
+            before, after = ("planar", "lab") if n % 2 == 0 else ("lab", "planar")
+            await page.input("set", name="wander", value=n % 3 == 0)
+            await page.send("open", scene=after, still=True)
+            state = (await page.message("state"))["state"]
+            while state["scene"] != before or state.get("values", {}).get("wander") is not (n % 3 == 0):
+                state = (await page.message("state"))["state"]
+            while page.scene["scene"] != after:
+                await page.message("scene")
+            await page.frame()
+        assert threading.active_count() <= threads + 1
+        assert [connection._left for connection in served.app._connections.values()] == [[]]
+
+    run(scenario)
