@@ -7,7 +7,7 @@ from tests.io.fbx import build
 from tests.io.fbx.build import HIGH, LOW, MESH, SHAPE, SKIN, cluster, element, file, model, moved, properties, square
 
 
-def skinned(clusters, *, mesh=None, more=(), **settings):
+def skinned(clusters, *, mesh=None, more=(), also=(), **settings):
     """Two joints, at 0 and 10 along y, and a square bound to them."""
     objects = [
         model(1, "Low"),
@@ -18,7 +18,7 @@ def skinned(clusters, *, mesh=None, more=(), **settings):
         *(cluster(key, *given) for key, given in clusters.items()),
         *more,
     ]
-    links = [("OO", 2, 1), ("OO", SHAPE, MESH), ("OO", SKIN, SHAPE)]
+    links = [("OO", 2, 1), ("OO", SHAPE, MESH), ("OO", SKIN, SHAPE), *also]
     links += [("OO", key, SKIN) for key in clusters]
     links += [("OO", joint, key) for key, joint in ((LOW, 1), (HIGH, 2)) if key in clusters]
     return build.read(file(objects, links, UnitScaleFactor=100.0, **settings))
@@ -99,6 +99,13 @@ def test_a_mesh_on_two_nodes_is_two_surfaces():
     np.testing.assert_allclose(
         second.deform(np.tile(np.eye(3, 4), (2, 1, 1))) - first.vertices, [(1, 0, 0)] * 5, atol=1e-6
     )
+
+
+def test_a_skin_on_two_nodes_is_shown_once():
+    other = model(6, "Other", "Mesh", Lcl_Translation=(50, 0, 0))
+    character = skinned(BOTH, more=[other], also=[("OO", SHAPE, 6)])
+    assert len(character.skins) == 1
+    assert character.source.problems == ["'Other' shows the skin of another node, where its joints are"]
 
 
 def test_shapes_are_noted():

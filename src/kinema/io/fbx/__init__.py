@@ -4,7 +4,7 @@ One module per part of the format: `binary` and `ascii` make a tree of elements,
 what is connected to what, and `reader` lists what is made of them.
 """
 
-from kinema.io.fbx.document import Document as Document
+from kinema.io.fbx.document import FbxDocument as FbxDocument
 from kinema.io.fbx.document import detect as detect
 from kinema.io.fbx.limits import LARGEST_FILE as LARGEST_FILE
 from kinema.io.fbx.reader import decode as decode

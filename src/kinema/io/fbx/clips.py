@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from kinema.io import names
-from kinema.io.fbx.document import Document
-from kinema.io.fbx.nodes import Motion, Mover, Node
+from kinema.io.fbx.document import FbxDocument
+from kinema.io.fbx.nodes import Mover, Node, NodeMotion
 from kinema.io.fbx.settings import TICKS, Space
 from kinema.io.fbx.takes import Take
 from kinema.io.fbx.transforms import ROTATION, SCALING, TRANSLATION
@@ -52,7 +52,7 @@ _NUMBERS_A_SAMPLE = 40
 
 
 def read_clips(
-    document: Document, takes: list[Take], nodes: list[Node], skeleton: Skeleton, space: Space
+    document: FbxDocument, takes: list[Take], nodes: list[Node], skeleton: Skeleton, space: Space
 ) -> dict[str, Clip]:
     """Return the clips by name, in the file's order. Sets the document's `starts`."""
     clips = {}
@@ -134,7 +134,7 @@ def _frames(keys: Any, first: int, last: int, fps: float, node: Node) -> Any:
 class _Sampler:
     """Samples a take."""
 
-    document: Document
+    document: FbxDocument
     take: Take
     mover: Mover
     extent: float
@@ -157,7 +157,7 @@ class _Sampler:
     def _seconds(self, ticks: Any) -> Any:
         return (ticks - self.take.first) / TICKS
 
-    def _off(self, group: _Group, motions: list[Motion]) -> list[Any]:
+    def _off(self, group: _Group, motions: list[NodeMotion]) -> list[Any]:
         """Return for each node which ways between samples are off by more than the bounds, (n - 1,)."""
         off = [np.zeros(len(group.settled), bool) for _ in group.nodes]
         if group.settled.all():
@@ -168,7 +168,7 @@ class _Sampler:
                 found |= ~group.settled & (_errors(motion, there, share, self.extent) > 1)
         return off
 
-    def _refined(self, group: _Group, motion: Motion, off: Any) -> tuple[Any, Motion]:
+    def _refined(self, group: _Group, motion: NodeMotion, off: Any) -> tuple[Any, NodeMotion]:
         """Add samples of the only node of a group in the middle of ways that are off."""
         element = group.nodes[0].object.element
         for _ in range(_ROUNDS):
@@ -183,12 +183,12 @@ class _Sampler:
         return group.ticks, motion
 
 
-def _bounds(motion: Motion, extent: float) -> tuple[float, float, float]:
+def _bounds(motion: NodeMotion, extent: float) -> tuple[float, float, float]:
     """Return what translations, rotations and scales may be off. Without an extent, that of the motion counts."""
     return MOVE_BOUND * (extent or float(np.ptp(motion.translations, axis=0).max()) or 1.0), ANGLE_BOUND, MOVE_BOUND
 
 
-def _errors(motion: Motion, true: Motion, share: float, extent: float) -> Any:
+def _errors(motion: NodeMotion, true: NodeMotion, share: float, extent: float) -> Any:
     """Return how far straight ways are from the true ones at a share of them, in bounds, (n - 1,)."""
     bounds = _bounds(motion, extent)
     t, s = (
@@ -202,7 +202,7 @@ def _errors(motion: Motion, true: Motion, share: float, extent: float) -> Any:
     return np.maximum(np.maximum(t, s), arrays.angle_between(between, true.rotations) / bounds[1])
 
 
-def _tracks(node: Node, times: Any, motion: Motion, skeleton: Skeleton, extent: float) -> list[Track]:
+def _tracks(node: Node, times: Any, motion: NodeMotion, skeleton: Skeleton, extent: float) -> list[Track]:
     """Return the tracks of a node; none for what stays at rest."""
     bounds = _bounds(motion, extent)
     found = []

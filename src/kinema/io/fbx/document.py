@@ -1,4 +1,4 @@
-"""`Document`: a file as FBX keeps it: its objects by kind, what is connected to what, and their properties.
+"""`FbxDocument`: a file as FBX keeps it: its objects by kind, what is connected to what, and their properties.
 
 From version 7 an object has a number; before, its name with its class ("Model::Hips") identifies it. What an object
 does not say, the template of its class says.
@@ -98,7 +98,7 @@ class Link(NamedTuple):
 
 
 @dataclass(eq=False, kw_only=True)
-class Document(Source):
+class FbxDocument(Source):
     """A file as FBX keeps it, and what was found out about its character."""
 
     version: int
@@ -141,7 +141,7 @@ def detect(head: bytes) -> bool:
     return head.startswith((binary.MAGIC.rstrip(b"\0 "), *_TEXT_STARTS))
 
 
-def parse(data: bytes, name: str) -> Document:
+def parse(data: bytes, name: str) -> FbxDocument:
     """Read the objects and connections of a file. name: of the file."""
     form = binary if data.startswith(binary.MAGIC.rstrip(b"\0 ")) else ascii
     version = form.version(data, name)
@@ -152,13 +152,13 @@ def parse(data: bytes, name: str) -> Document:
             name,
         )
     budget = Budget(name, len(data))
-    document = Document(version=version, root=form.parse(data, budget), budget=budget, problems=budget.problems)
+    document = FbxDocument(version=version, root=form.parse(data, budget), budget=budget, problems=budget.problems)
     _read_objects(document)
     _read_connections(document)
     return document
 
 
-def _read_objects(document: Document) -> None:
+def _read_objects(document: FbxDocument) -> None:
     templates = _templates(document.root.maybe("Definitions"))
     everything = document.root.maybe("Objects")
     for element in everything.children if everything is not None else ():
@@ -195,7 +195,7 @@ def _short(name: str) -> str:
     return names.readable(after if after or name.endswith("::") else name.partition("\0\1")[0] if before else name)
 
 
-def _read_connections(document: Document) -> None:
+def _read_connections(document: FbxDocument) -> None:
     holder = document.root.maybe("Connections")
     for element in holder.children if holder is not None else ():
         if len(element.values) < 3:
@@ -214,7 +214,7 @@ def _read_connections(document: Document) -> None:
         document._above.setdefault(child, []).append((owner, property))
 
 
-def scene_properties(document: Document) -> Properties:
+def scene_properties(document: FbxDocument) -> Properties:
     """Return the settings of the whole file; versions before 7 keep them among the objects."""
     inside = document.root.maybe("Objects")
     found: Any = document.root.maybe("GlobalSettings")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.fbx.document import Document, Object
+from kinema.io.fbx.document import FbxDocument, Object
 from kinema.io.fbx.element import Element
 from kinema.io.fbx.limits import NUMBERS_A_SURFACE
 from kinema.io.surfaces import unit_normals
@@ -25,7 +25,7 @@ _NORMAL_STEP = 1e-3
 
 
 @dataclass(frozen=True)
-class Mesh:
+class MaterialMesh:
     """Triangles of one material, in the space of their mesh."""
 
     element: Element
@@ -41,7 +41,7 @@ class Mesh:
     """Which of the materials of the node, -1 without."""
 
 
-def read_meshes(document: Document, element: Element) -> list[Mesh]:
+def read_meshes(document: FbxDocument, element: Element) -> list[MaterialMesh]:
     """Read the surfaces of a mesh, one for each material. element: the geometry, or the node before version 7."""
     points = element.maybe("Vertices")
     indices = element.maybe("PolygonVertexIndex")
@@ -79,7 +79,7 @@ def _fans(starts: Any, sizes: Any) -> tuple[Any, Any]:
 
 
 def _layer(
-    document: Document, element: Element, name: str, parts: tuple[str, str], width: int, corners: Any, polygons: Any
+    document: FbxDocument, element: Element, name: str, parts: tuple[str, str], width: int, corners: Any, polygons: Any
 ) -> Any:
     """Return what a layer says of each corner, (C, width); None without the layer. parts: its values, its index."""
     layer = element.maybe(name)
@@ -110,7 +110,7 @@ def _layer(
 
 def _by_material(
     element: Element, positions: Any, corners: Any, triangles: Any, normals: Any, chosen: Any
-) -> Iterator[Mesh]:
+) -> Iterator[MaterialMesh]:
     """Yield the triangles of each material, with a vertex for each position and normal."""
     for material in np.unique(chosen):
         some = triangles[chosen == material]
@@ -120,7 +120,7 @@ def _by_material(
         own = None if normals is None else normals[some.reshape(-1)][at]
         joined = where.reshape(-1, 3)
         position = corners[some.reshape(-1)][at]
-        yield Mesh(element, position, vertices, joined, unit_normals(vertices, joined, own), int(material))
+        yield MaterialMesh(element, position, vertices, joined, unit_normals(vertices, joined, own), int(material))
 
 
 def _distinct(positions: Any, normals: Any) -> tuple[Any, Any]:
@@ -135,7 +135,7 @@ def _distinct(positions: Any, normals: Any) -> tuple[Any, Any]:
     return at, where
 
 
-def colours_of(document: Document, node: Object) -> list[Any]:
+def colours_of(document: FbxDocument, node: Object) -> list[Any]:
     """Return the colours of the materials of a node, (3,), linear light, in their order."""
     found = []
     for material, _ in document.below(node, "Material"):

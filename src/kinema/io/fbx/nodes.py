@@ -16,11 +16,11 @@ import numpy as np
 from kinema.constants import LARGEST_FLOAT64
 from kinema.errors import InputError
 from kinema.io import names
-from kinema.io.fbx.document import Document, Key, Object
+from kinema.io.fbx.document import FbxDocument, Key, Object
 from kinema.io.fbx.limits import MOST_NODES
 from kinema.io.fbx.settings import Space
 from kinema.io.fbx.takes import Take
-from kinema.io.fbx.transforms import ONE, ROTATION, SCALING, TRANSLATION, Frame, frame_of, from_euler, order_of
+from kinema.io.fbx.transforms import ONE, ROTATION, SCALING, TRANSLATION, Pivots, from_euler, order_of, pivots_of
 from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
@@ -44,7 +44,7 @@ class Node:
 
     object: Object
     parent: Node | None
-    frame: Frame
+    pivots: Pivots
     order: int
     static: dict[str, Any]
     """{property: (3,)}: its translation, rotation and scale without a take."""
@@ -69,7 +69,7 @@ class Node:
         return self.inherits != WHOLE
 
 
-def read_nodes(document: Document, takes: list[Take]) -> list[Node]:
+def read_nodes(document: FbxDocument, takes: list[Take]) -> list[Node]:
     """Read all nodes, parents before their children. takes: they may animate scales."""
     objects = [each for each in document.each("Model") if not _is_view(each)]
     if not objects:
@@ -106,7 +106,7 @@ def _is_view(node: Object) -> bool:
     return node.subtype == "CameraSwitcher" or (node.subtype == "Camera" and node.name.startswith("Producer "))
 
 
-def _ordered(document: Document, objects: list[Object]) -> list[Node]:
+def _ordered(document: FbxDocument, objects: list[Object]) -> list[Node]:
     """Order nodes with parents first; children keep the order of the file."""
     parents: dict[Key, Object | None] = {}
     children: dict[Key | None, list[Object]] = {}
@@ -127,7 +127,7 @@ def _ordered(document: Document, objects: list[Object]) -> list[Node]:
         made[each.key] = Node(
             each,
             made[above_it.key] if above_it is not None else None,
-            frame_of(each),
+            pivots_of(each),
             order_of(each),
             {
                 name: np.array(each.properties.vector(name, ONE if name == SCALING else (0.0, 0.0, 0.0)))
@@ -153,7 +153,7 @@ def _scales(node: Node, takes: list[Take]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Motion:
+class NodeMotion:
     """The local transforms of the joints of a node over time, in our space."""
 
     translations: Any
@@ -170,9 +170,9 @@ class Mover:
     def __init__(self, space: Space, take: Take | None) -> None:
         self._space, self._take = space, take
 
-    def motions(self, nodes: list[Node], ticks: Any) -> list[Motion]:
+    def motions(self, nodes: list[Node], ticks: Any) -> list[NodeMotion]:
         """Return what several nodes do at the same times, (n,)."""
-        frame = Frame.of([node.frame for node in nodes])
+        pivots = Pivots.of([node.pivots for node in nodes])
         t, r, s = (
             np.stack([self._values(node, name, ticks) for node in nodes]) for name in (TRANSLATION, ROTATION, SCALING)
         )
@@ -180,7 +180,7 @@ class Mover:
         turns = np.empty((*r.shape[:2], 4))
         for order in np.unique(orders):
             turns[orders == order] = from_euler(r[orders == order], int(order))
-        t, turns, _ = frame.local(t, turns, s)
+        t, turns, _ = pivots.local(t, turns, s)
         for i, node in enumerate(nodes):
             if node.moved_by_parent and node.parent is not None:
                 t[i] *= self._carried(node.parent, ticks)
@@ -190,7 +190,7 @@ class Mover:
             if node.parent is None:
                 t[i] = arrays.rotate(self._space.rotation, t[i])
                 turns[i] = arrays.mul(self._space.rotation, turns[i])
-        return [Motion(*parts) for parts in zip(t, arrays.unit(turns), s, strict=True)]
+        return [NodeMotion(*parts) for parts in zip(t, arrays.unit(turns), s, strict=True)]
 
     def _values(self, node: Node, property: str, ticks: Any) -> Any:
         static = node.static[property]
@@ -211,7 +211,7 @@ class Mover:
         return self._handed_down(node.parent, ticks)
 
 
-def read_skeleton(document: Document, nodes: list[Node], space: Space) -> Skeleton:
+def read_skeleton(document: FbxDocument, nodes: list[Node], space: Space) -> Skeleton:
     """Return the skeleton in the pose that the file has without a take."""
     count = nodes[-1].shown + 1
     t, r, s = np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)), np.ones((count, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kinema.io.fbx.clips import read_clips
-from kinema.io.fbx.document import Document, parse
+from kinema.io.fbx.document import FbxDocument, parse
 from kinema.io.fbx.nodes import read_nodes, read_skeleton
 from kinema.io.fbx.settings import read_space
 from kinema.io.fbx.skins import bind, read_shown, read_skins
@@ -18,7 +18,7 @@ def decode(data: bytes, name: str, folder: Path | None, max_bytes: int) -> Chara
     return read(parse(data, name), Path(name).stem)
 
 
-def read(document: Document, name: str = "character") -> Character:
+def read(document: FbxDocument, name: str = "character") -> Character:
     """Read the character of a document, in metres, y up. name: of the character."""
     space = read_space(document)
     takes = read_takes(document)

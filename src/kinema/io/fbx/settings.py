@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.fbx.document import Document, Properties, scene_properties
+from kinema.io.fbx.document import FbxDocument, Properties, scene_properties
 from kinema.math import arrays
 
 TICKS = 46_186_158_000
@@ -84,7 +84,7 @@ class Space:
         return made
 
 
-def read_space(document: Document) -> Space:
+def read_space(document: FbxDocument) -> Space:
     """Read the unit and the axes. Sets the document's `metres` and `fps`."""
     settings = scene_properties(document)
     scale = settings.number("UnitScaleFactor", 1.0)
@@ -98,7 +98,7 @@ def read_space(document: Document) -> Space:
     return Space(document.metres, mirrored, arrays.from_matrix(proper))
 
 
-def _axes(document: Document, settings: Properties) -> Any:
+def _axes(document: FbxDocument, settings: Properties) -> Any:
     """(3, 3): the matrix from the file's axes to ours."""
     rows = np.zeros((3, 3))
     for row, (name, usual) in enumerate(_AXES):
@@ -110,7 +110,7 @@ def _axes(document: Document, settings: Properties) -> Any:
     return rows
 
 
-def _rate(document: Document, settings: Properties) -> float:
+def _rate(document: FbxDocument, settings: Properties) -> float:
     """Return the frames per second."""
     mode, rate = settings.maybe_whole("TimeMode"), 0.0
     if mode == _CUSTOM:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.fbx.document import SEVEN, Document, Key, Object
+from kinema.io.fbx.document import SEVEN, FbxDocument, Key, Object
 from kinema.io.fbx.element import Element
 from kinema.io.fbx.limits import NUMBERS_A_SURFACE
-from kinema.io.fbx.meshes import Mesh, colours_of, read_meshes
+from kinema.io.fbx.meshes import MaterialMesh, colours_of, read_meshes
 from kinema.io.fbx.nodes import Node
 from kinema.io.fbx.settings import Space
 from kinema.io.fbx.transforms import geometric
@@ -41,7 +41,7 @@ class Shown:
     node: Node
     element: Element
     """The geometry, or the node before version 7."""
-    meshes: list[Mesh]
+    meshes: list[MaterialMesh]
     binding: Binding | None
     """The joints of its skin, in our space; None if it follows its node."""
     slots: Any
@@ -50,10 +50,10 @@ class Shown:
     """(P, k)."""
 
 
-def read_shown(document: Document, nodes: list[Node], space: Space) -> list[Shown]:
+def read_shown(document: FbxDocument, nodes: list[Node], space: Space) -> list[Shown]:
     """Read what the nodes show: each mesh once for every node that shows it."""
-    found = []
-    known: dict[int, list[Mesh]] = {}
+    found: list[Shown] = []
+    known: dict[int, list[MaterialMesh]] = {}
     joints = {node.key: node for node in nodes}
     for node in nodes:
         for element, owner in _geometries(document, node.object):
@@ -73,11 +73,14 @@ def read_shown(document: Document, nodes: list[Node], space: Space) -> list[Show
                 for each in document.below(link.object, "Deformer")
                 if each.object.subtype == "Cluster"
             ]
+            if clusters and any(each.element is element for each in found):
+                document.problems.append(f"{node.object.name!r} shows the skin of another node, where its joints are")
+                continue
             found.append(_shown(document, node, element, meshes, clusters, joints, space))
     return found
 
 
-def _geometries(document: Document, node: Object) -> list[tuple[Element, Object]]:
+def _geometries(document: FbxDocument, node: Object) -> list[tuple[Element, Object]]:
     """Return the meshes of a node, each with the object that its skin is connected to."""
     if document.version < SEVEN:
         return [(node.element, node)] if node.element.maybe("Vertices") is not None else []
@@ -91,10 +94,10 @@ def _geometries(document: Document, node: Object) -> list[tuple[Element, Object]
 
 
 def _shown(
-    document: Document,
+    document: FbxDocument,
     node: Node,
     element: Element,
-    meshes: list[Mesh],
+    meshes: list[MaterialMesh],
     clusters: list[Object],
     joints: dict[Key, Node],
     space: Space,
@@ -167,12 +170,12 @@ def _strongest(pulls: list[tuple[Any, Any, int]], count: int, own: int) -> tuple
     return made
 
 
-def bind(skeleton: Skeleton, shown: list[Shown], document: Document) -> Skeleton:
+def bind(skeleton: Skeleton, shown: list[Shown], document: FbxDocument) -> Skeleton:
     """Return the skeleton with the bind matrices of the skins."""
     return bound(skeleton, [each.binding for each in shown if each.binding is not None], document.root)
 
 
-def read_skins(document: Document, shown: list[Shown], skeleton: Skeleton, space: Space) -> list[Skin]:
+def read_skins(document: FbxDocument, shown: list[Shown], skeleton: Skeleton, space: Space) -> list[Skin]:
     """Return the surfaces, each bound to its joints. skeleton: from `bind`."""
     skins = []
     for each in shown:

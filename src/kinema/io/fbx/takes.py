@@ -15,7 +15,7 @@ import numpy as np
 
 from kinema.io import names
 from kinema.io.fbx.curves import Curve, read_curve, read_old_curve
-from kinema.io.fbx.document import SEVEN, Document, Key, Object, Properties
+from kinema.io.fbx.document import SEVEN, FbxDocument, Key, Object, Properties
 from kinema.io.fbx.element import Element
 from kinema.io.fbx.limits import MOST_CLIPS
 from kinema.io.fbx.transforms import ROTATION, SCALING, TRANSLATION, from_euler, to_euler
@@ -35,7 +35,7 @@ Animated = tuple[Key, str]
 
 
 @dataclass(frozen=True)
-class Channel:
+class TakeChannel:
     """What one layer does to a property of three numbers."""
 
     curves: tuple[Curve | None, Curve | None, Curve | None]
@@ -52,7 +52,7 @@ class Channel:
 
 
 @dataclass
-class Layer:
+class TakeLayer:
     """Channels with a weight."""
 
     weight: float | Curve = 1.0
@@ -61,7 +61,7 @@ class Layer:
     """Whether rotations are combined as rotations, not angle by angle."""
     factors: bool = False
     """Whether scales are combined as factors."""
-    channels: dict[Animated, Channel] = field(default_factory=dict)
+    channels: dict[Animated, TakeChannel] = field(default_factory=dict)
 
     def weights(self, ticks: Any) -> Any:
         """Return its weight at times, (n, 1)."""
@@ -92,11 +92,11 @@ class Take:
     first: int
     last: int
     """Ticks between which it plays."""
-    layers: list[Layer]
+    layers: list[TakeLayer]
     animated: set[Key]
     """Keys of the nodes that it moves."""
 
-    def channels(self, node: Key, property: str) -> Iterator[tuple[Layer, Channel]]:
+    def channels(self, node: Key, property: str) -> Iterator[tuple[TakeLayer, TakeChannel]]:
         """Yield the layers that animate a property, from the lowest."""
         for layer in self.layers:
             channel = layer.channels.get((node, property))
@@ -126,7 +126,7 @@ class Take:
         return found
 
 
-def read_takes(document: Document) -> list[Take]:
+def read_takes(document: FbxDocument) -> list[Take]:
     """Read the takes that animate a node. Empty ones are left out and noted."""
     nodes = {node.key: node for node in document.each("Model")}
     read = _new_takes if document.version >= SEVEN else _old_takes
@@ -142,7 +142,7 @@ def read_takes(document: Document) -> list[Take]:
     return takes
 
 
-def _span(span: tuple[int, int] | None, layers: list[Layer]) -> tuple[int, int]:
+def _span(span: tuple[int, int] | None, layers: list[TakeLayer]) -> tuple[int, int]:
     """Return when a take plays: when it says so, or while there are keys."""
     if span is not None and span[1] > span[0]:
         return span
@@ -158,11 +158,11 @@ def _static(node: Object, property: str) -> tuple[float, ...]:
 
 # --- from version 7 --------------------------------------------------------------------------------------------
 
-_Found = tuple[str, "tuple[int, int] | None", list[Layer]]
+_Found = tuple[str, "tuple[int, int] | None", list[TakeLayer]]
 """Name, span and layers of a take."""
 
 
-def _new_takes(document: Document, nodes: dict[Key, Object]) -> Iterator[_Found]:
+def _new_takes(document: FbxDocument, nodes: dict[Key, Object]) -> Iterator[_Found]:
     known: dict[Key, Curve | None] = {}
     for stack in document.each("AnimationStack"):
         layers = [_layer(document, link.object, nodes, known) for link in document.below(stack, "AnimationLayer")]
@@ -172,7 +172,7 @@ def _new_takes(document: Document, nodes: dict[Key, Object]) -> Iterator[_Found]
         yield stack.name, (span[0] or 0, span[1]) if span[1] is not None else _declared(document, stack.name), heard
 
 
-def _declared(document: Document, name: str) -> tuple[int, int] | None:
+def _declared(document: FbxDocument, name: str) -> tuple[int, int] | None:
     """Return when a take plays by the list of takes at the end of a file."""
     takes = document.root.maybe("Takes")
     for take in takes.each("Take") if takes is not None else ():
@@ -190,11 +190,11 @@ def _local_time(take: Element) -> tuple[int, int] | None:
 
 
 def _layer(
-    document: Document, layer: Object, nodes: dict[Key, Object], known: dict[Key, Curve | None]
-) -> tuple[Layer, bool, bool]:
+    document: FbxDocument, layer: Object, nodes: dict[Key, Object], known: dict[Key, Curve | None]
+) -> tuple[TakeLayer, bool, bool]:
     """Read a layer, whether it is heard alone, and whether it is muted. known: the curves that were read."""
     properties = layer.properties
-    made = Layer(
+    made = TakeLayer(
         np.clip(properties.number("Weight", 100.0) / 100.0, 0.0, 1.0),
         properties.whole("BlendMode", _ADDITIVE),
         properties.whole("RotationAccumulationMode") == 0,
@@ -210,7 +210,7 @@ def _layer(
     return made, bool(properties.whole("Solo")), bool(properties.whole("Mute"))
 
 
-def _curves(document: Document, node: Object, known: dict[Key, Curve | None]) -> list[Curve | None]:
+def _curves(document: FbxDocument, node: Object, known: dict[Key, Curve | None]) -> list[Curve | None]:
     """Return the curves of x, y and z."""
     found: list[Curve | None] = [None, None, None]
     for curve, property in document.below(node, "AnimationCurve"):
@@ -222,9 +222,9 @@ def _curves(document: Document, node: Object, known: dict[Key, Curve | None]) ->
     return found
 
 
-def _channel(properties: Properties, curves: list[Curve | None], static: tuple[float, ...]) -> Channel:
+def _channel(properties: Properties, curves: list[Curve | None], static: tuple[float, ...]) -> TakeChannel:
     defaults = tuple(properties.number(f"d|{axis}", value) for axis, value in zip("XYZ", static, strict=True))
-    return Channel((curves[0], curves[1], curves[2]), defaults)
+    return TakeChannel((curves[0], curves[1], curves[2]), defaults)
 
 
 def _charged(curve: Curve | None, element: Element) -> Curve | None:
@@ -236,10 +236,10 @@ def _charged(curve: Curve | None, element: Element) -> Curve | None:
 # --- before version 7 ------------------------------------------------------------------------------------------
 
 
-def _old_takes(document: Document, nodes: dict[Key, Object]) -> Iterator[_Found]:
+def _old_takes(document: FbxDocument, nodes: dict[Key, Object]) -> Iterator[_Found]:
     takes = document.root.maybe("Takes")
     for take in takes.each("Take") if takes is not None else ():
-        layer = Layer()
+        layer = TakeLayer()
         for model in take.each("Model"):
             node = nodes.get(model.text()) if model.values else None
             transform = _called(model, "Transform")
@@ -259,7 +259,7 @@ def _called(element: Element, name: str) -> Element | None:
     return next((each for each in element.each("Channel") if each.values and each.text() == name), None)
 
 
-def _old_channel(channel: Element, static: tuple[float, ...]) -> Channel:
+def _old_channel(channel: Element, static: tuple[float, ...]) -> TakeChannel:
     curves: list[Curve | None] = []
     defaults = []
     for axis, value in zip("XYZ", static, strict=True):
@@ -267,4 +267,4 @@ def _old_channel(channel: Element, static: tuple[float, ...]) -> Channel:
         default = inside.maybe("Default") if inside is not None else None
         defaults.append(default.number() if default is not None else value)
         curves.append(_charged(read_old_curve(inside), inside) if inside is not None else None)
-    return Channel((curves[0], curves[1], curves[2]), tuple(defaults))
+    return TakeChannel((curves[0], curves[1], curves[2]), tuple(defaults))

@@ -57,7 +57,7 @@ def to_euler(rotations: Any, order: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Frame:
+class Pivots:
     """What stays the same in the transform of a node, or of several nodes with an axis for them in front."""
 
     rotation_offset: Any
@@ -81,13 +81,13 @@ class Frame:
         return moved, turned, np.broadcast_to(scale, moved.shape)
 
     @staticmethod
-    def of(frames: list[Frame]) -> Frame:
-        """Stack the frames of several nodes, each with an axis for times: (nodes, 1, n)."""
-        stacked = (np.stack([getattr(frame, part.name) for frame in frames])[:, np.newaxis] for part in fields(Frame))
-        return Frame(*stacked)
+    def of(nodes: list[Pivots]) -> Pivots:
+        """Stack those of several nodes, each with an axis for times: (nodes, 1, n)."""
+        stacked = (np.stack([getattr(node, part.name) for node in nodes])[:, np.newaxis] for part in fields(Pivots))
+        return Pivots(*stacked)
 
 
-def frame_of(node: Object) -> Frame:
+def pivots_of(node: Object) -> Pivots:
     """Read what stays the same in the transform of a node. Unless RotationActive, nothing surrounds its rotation."""
     properties = node.properties
     rotated = properties.whole("RotationActive")
@@ -97,7 +97,7 @@ def frame_of(node: Object) -> Frame:
     )
     names = ("RotationOffset", "RotationPivot", "ScalingOffset", "ScalingPivot")
     rotation_offset, rotation_pivot, scaling_offset, scaling_pivot = (np.array(properties.vector(n)) for n in names)
-    return Frame(rotation_offset, rotation_pivot, scaling_offset, scaling_pivot, pre, arrays.conj(post))
+    return Pivots(rotation_offset, rotation_pivot, scaling_offset, scaling_pivot, pre, arrays.conj(post))
 
 
 def order_of(node: Object) -> int:
