@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
-from kinema.compile.threads import in_chunks
 from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.model.character import Character
@@ -83,13 +82,8 @@ class BodyReport(NamedTuple):
     outside. 0 if no foot is pinned."""
 
 
-class OutcomeFields(NamedTuple):
-    """The fields of `OUTCOME` that are reported, of one character or a batch."""
-
-    reached: Any
-    steps: Any
-    limited: Any
-    balance: Any
+REPORTED = ("reached", "steps", "limited", "balance")
+"""The fields of `OUTCOME` that are reported."""
 
 
 class BodyPlan(Plan):
@@ -127,7 +121,7 @@ class SingleCall:
         self.room = plan.room(plan.rows)
         self.effectors = plan.effectors[np.newaxis].copy()
         self.outcomes = records.zeros(records.OUTCOME, 1)
-        self._outcome = [self.outcomes[name] for name in OutcomeFields._fields]
+        self._outcome = [self.outcomes[name] for name in REPORTED]
         self._base = plan.settings
         self._settings: dict[Any, Any] = {}
         columns = [self.effectors[name][0] for name in ("position", "rotation", "offset")]
@@ -144,9 +138,9 @@ class SingleCall:
                 return False
         return True
 
-    def outcome(self) -> OutcomeFields:
-        """What became of the character: plain numbers, which later calls do not change."""
-        return OutcomeFields(*[column[0] for column in self._outcome])
+    def outcome(self) -> list[Any]:
+        """What is `REPORTED` of the character: plain numbers, which later calls do not change."""
+        return [column[0] for column in self._outcome]
 
     def settings(self, precision: Any, largest_rotation: float | None) -> Any:
         """(1,) SETTINGS; largest_rotation: that of a warm start, None for a cold one."""
@@ -374,32 +368,24 @@ class FullBody:
         _set_start(settings, pose.precision, largest)
         if transform is not None:
             space = validation.vectors("transform", transform, 12, np.float64)
-            settings["root_space"] = np.broadcast_to(space, (*shape, 12)).reshape(-1, 12)
+            if space.shape[:-1] not in ((), shape):
+                raise InputError(f"transform has the batch {space.shape[:-1]}; pose and effectors have {shape}")
+            settings["root_space"] = space.reshape(-1, 12)
         goals = targets.as_records(fields, plan.effectors, shape)
         call = plan.call(start, before, unsettled, goals, settings, records.zeros(records.OUTCOME, count))
+        plan.solve(call, plan.rows, THREADS_FROM)
+        return self._answer(call, pose, shape, [call.outcomes[name].reshape(shape)[()] for name in REPORTED])
 
-        def work(first: int, last: int) -> None:
-            room = plan.room(plan.rows)
-            solve_bodies(first, last, call, room)
-            plan.give_back(room)
-
-        in_chunks(work, count, THREADS_FROM, 1)
-        columns = [call.outcomes[name].reshape(shape)[()] for name in OutcomeFields._fields]
-        return self._answer(call, pose, shape, OutcomeFields(*columns))
-
-    def _answer(
-        self, call: BodyCall, pose: Pose, shape: tuple[int, ...], outcome: OutcomeFields
-    ) -> tuple[Pose, BodyReport]:
-        """The pose and the report of a call."""
-        precision = pose.precision
-        t, r, limited = (
-            array.reshape(*shape, *array.shape[1:]) for array in (call.solved_t, call.solved_r, call.limited)
-        )
-        errors, balance = call.errors.reshape(2, *shape, call.errors.shape[-1]), outcome.balance
-        if precision is np.float32:
+    def _answer(self, call: BodyCall, pose: Pose, shape: tuple[int, ...], outcome: Any) -> tuple[Pose, BodyReport]:
+        """The pose and the report of a call. outcome: what is `REPORTED`."""
+        solved = call.solved_t, call.solved_r, call.limited
+        t, r, limited = (array.reshape(*shape, *array.shape[1:]) for array in solved)
+        reached, steps, held, balance = outcome
+        errors = call.errors.reshape(2, *shape, call.errors.shape[-1])
+        if pose.precision is np.float32:
             t, r, errors, balance = [array.astype(np.float32) for array in (t, r, errors, balance)]
         s = pose.scales.copy() if pose.shape == shape else np.array(np.broadcast_to(pose.scales, t.shape), order="C")
-        report = BodyReport(outcome.reached, errors[0], errors[1], outcome.steps, outcome.limited, limited, balance)
+        report = BodyReport(reached, errors[0], errors[1], steps, held, limited, balance)
         return Pose.of(t, r, s, names=pose.names), report
 
     # --- what is prepared --------------------------------------------------------------------------------------

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kinema.compile.threads import in_chunks
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
 from kinema.solvers.body import records
 from kinema.solvers.body.sides import Side
+from kinema.solvers.body.solve import solve_bodies
 
 
 class SolveBuffers(NamedTuple):
@@ -119,9 +121,7 @@ class Plan:
         return np.setdiff1d(needed, self.moving)
 
     def room(self, rows: int) -> SolveBuffers:
-        """Buffers for one character whose effectors need this many rows, which is the same in all calls. Return them
-        afterwards with `give_back`, for the next call.
-        """
+        """Buffers for one character whose effectors need this many rows, which is the same in all calls."""
         if self._rooms:
             return self._rooms.pop()
         return SolveBuffers(
@@ -133,9 +133,15 @@ class Plan:
             self.support.copy(),
         )
 
-    def give_back(self, room: SolveBuffers) -> None:
-        """Keep buffers for the next call."""
-        self._rooms.append(room)
+    def solve(self, call: records.BodyCall, rows: int, threads_from: int) -> None:
+        """Solve all characters of a call, whose effectors need this many rows each; large batches in threads."""
+
+        def work(first: int, last: int) -> None:
+            room = self.room(rows)
+            solve_bodies(first, last, call, room)
+            self._rooms.append(room)
+
+        in_chunks(work, len(call.settings), threads_from, 1)
 
     def call(
         self, pose: PoseRows, warm: PoseRows | None, unsettled: Any, effectors: Any, settings: Any, outcomes: Any

@@ -24,6 +24,9 @@ LEAST_WEIGHT = 1e-6
 NEAR_EDGE = 0.05
 """Distance from the edge of an inequality, body sizes, within which a step heeds it before it is crossed."""
 
+NO_FORCE = (0.0, 0.0, 0.0)
+"""The force of rows that only rotate."""
+
 
 @kernel
 def clamped(v, largest):
@@ -33,11 +36,10 @@ def clamped(v, largest):
 
 
 @kernel
-def add_row(problem, count, joint, moment, force):
-    """Write the wrench of a row. Returns the row."""
+def add_row(problem, count, joint, moment, force, residual):
+    """Write a row: a wrench on a joint, and how much it is short of. Returns the row."""
     row = problem.rows[count]
-    row.joint = joint
-    row.other = -1
+    row.joint, row.other, row.residual = joint, -1, residual
     row.one_sided = row.off = False
     store3(row.moment, moment)
     store3(row.force, force)
@@ -56,9 +58,8 @@ def inequality(problem, effector, short, wrench, count):
     effector.error = max(short, 0.0)
     if short < -NEAR_EDGE:
         return count
-    row = add_row(problem, count, effector.joint, wrench[0], wrench[1])
+    row = add_row(problem, count, effector.joint, wrench[0], wrench[1], min(short, LARGEST_MISS))
     row.one_sided = True
-    row.residual = min(short, LARGEST_MISS)
     return count + 1
 
 
@@ -86,8 +87,7 @@ def position_rows(problem, effector, point, count):
     miss = clamped(miss, LARGEST_MISS)
     for c in range(3):
         force = unit_axis(c)
-        row = add_row(problem, count + c, effector.joint, vec.cross(point, force), force)
-        row.residual = vec.dot(miss, force)
+        add_row(problem, count + c, effector.joint, vec.cross(point, force), force, vec.dot(miss, force))
     return count + 3
 
 
@@ -100,8 +100,7 @@ def rotation_rows(problem, effector, count):
     miss = clamped(miss, LARGEST_TWIST)
     for c in range(3):
         moment = unit_axis(c)
-        row = add_row(problem, count + c, effector.joint, moment, (0.0, 0.0, 0.0))
-        row.residual = vec.dot(miss, moment)
+        add_row(problem, count + c, effector.joint, moment, NO_FORCE, vec.dot(miss, moment))
     return count + 3
 
 
@@ -111,15 +110,10 @@ def direction_rows(problem, effector, count):
     now = world_direction(problem.states[effector.joint], load3(effector.axis))
     wanted = load3(effector.direction)
     across = vec.cross(now, wanted)
-    sine = vec.length(across)
-    angle = math.atan2(sine, vec.dot(now, wanted))
-    effector.rotation_error = angle
+    effector.rotation_error = math.atan2(vec.length(across), vec.dot(now, wanted))
     first = vec.unit_or(across, vec.unit_side(now))
-    second = vec.cross(now, first)
-    row = add_row(problem, count, effector.joint, first, (0.0, 0.0, 0.0))
-    row.residual = min(angle, LARGEST_TWIST)
-    row = add_row(problem, count + 1, effector.joint, second, (0.0, 0.0, 0.0))
-    row.residual = 0.0
+    add_row(problem, count, effector.joint, first, NO_FORCE, min(effector.rotation_error, LARGEST_TWIST))
+    add_row(problem, count + 1, effector.joint, vec.cross(now, first), NO_FORCE, 0.0)
     return count + 2
 
 
@@ -132,10 +126,10 @@ def distance_row(problem, effector, point, count):
     off = effector.distance / settings.body_size - vec.length(way)
     effector.error = abs(off)
     apart = vec.unit_or(way, unit_axis(0))
-    row = add_row(problem, count, effector.joint, vec.cross(point, apart), apart)
+    short = min(max(off, -LARGEST_MISS), LARGEST_MISS)
+    row = add_row(problem, count, effector.joint, vec.cross(point, apart), apart, short)
     row.other = effector.other
     store3(row.other_moment, vec.cross(there, apart))
-    row.residual = min(max(off, -LARGEST_MISS), LARGEST_MISS)
     return count + 1
 
 

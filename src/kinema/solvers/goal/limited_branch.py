@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinema.compile.threads import in_chunks
 from kinema.constants import FARTHEST, MARGIN, ROUNDING_ROTATION
 from kinema.solvers.body import records
 from kinema.solvers.body.plan import Plan, PoseRows
-from kinema.solvers.body.solve import solve_bodies
 from kinema.solvers.body.targets import COMPLIANCE, RANK_RATIO
 
 if TYPE_CHECKING:
@@ -65,13 +63,7 @@ def solve_chains(
     outcomes = records.zeros(records.OUTCOME, rows.size)
     pose = PoseRows(*(array[rows].astype(np.float64) for array in (posed.t, posed.r, posed.s)))
     call = plan.call(pose, None, np.zeros((1, 1), bool), wanted, settings, outcomes)
-
-    def work(first: int, last: int) -> None:
-        room = plan.room(len(tasks) * MOST_ROWS)
-        solve_bodies(first, last, call, room)
-        plan.give_back(room)
-
-    in_chunks(work, rows.size, THREADS_FROM, 1)
+    plan.solve(call, len(tasks) * MOST_ROWS, THREADS_FROM)
     posed.r[rows] = call.solved_r
     return outcomes["steps"], outcomes["reached"]
 
