@@ -152,11 +152,16 @@ def split(q, axis):
 
 
 @kernel
+def twist_angle(q, axis):
+    """Cosine and sine of the angle of a rotation about an axis."""
+    along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
+    return q[3] * q[3] - along * along, like(along, 2.0) * q[3] * along
+
+
+@kernel
 def clamp_twist(q, axis, limit):
     """Clamp a rotation about an axis to the range of a limit."""
-    along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
-    cosine = q[3] * q[3] - along * along
-    sine = like(along, 2.0) * q[3] * along
+    cosine, sine = twist_angle(q, axis)
     c, s = into_range(cosine, sine, limit.cos_mid, limit.sin_mid, limit.cos_half, limit.sin_half)
     inside = (c == cosine) & (s == sine)
     return quat.select(inside, q, quat.from_cos_sin(axis, c, s))
@@ -180,18 +185,12 @@ def angle_inside(limit, share):
 def at_ends(q, axis, limit, slack):
     """Whether a rotation about an axis is at, or past, the low and the high end of a range. slack: a sine."""
     _, twist = split(q, axis)
-    along = twist[0] * axis[0] + twist[1] * axis[1] + twist[2] * axis[2]
-    cosine = twist[3] * twist[3] - along * along
-    sine = like(along, 2.0) * twist[3] * along
-    c = cosine * limit.cos_mid + sine * limit.sin_mid
-    s = sine * limit.cos_mid - cosine * limit.sin_mid
-    cos_half, sin_half = limit.cos_half, limit.sin_half
-    # A full circle has no ends. Check the side of the middle too: in a range wider than pi, the sine of the distance to
-    # an end has the same sign on the far side.
-    some = cos_half > slack - like(slack, 1.0)
-    low = some & (s <= slack) & (-s * cos_half - c * sin_half >= -slack)
-    high = some & (s >= -slack) & (s * cos_half - c * sin_half >= -slack)
-    return low, high
+    angle = twist_angle(twist, axis)
+    low, high = ends_of_range(angle, limit, slack)
+    # Check the side of the middle too: in a range wider than pi, the sine of the distance to an end has the same sign
+    # on the far side.
+    s = angle[1] * limit.cos_mid - angle[0] * limit.sin_mid
+    return low & (s <= slack), high & (s >= -slack)
 
 
 @kernel

@@ -246,18 +246,17 @@ def sample_rows(rows, times, tables, poses):
 
 
 GROUP = Record(
-    first_time=np.int64,
-    keys=np.int64,
-    path=np.int64,
-    mode=np.int64,
-    first_joint=np.int64,
-    tracks=np.int64,
-    first_value=np.int64,
-    stride=np.int64,
-    first_mark=np.int64,
+    first_time=np.int64,  # Where their times start in `Tables.key_times`.
+    keys=np.int64,  # How many times they have.
+    path=np.int64,  # Which of `PATHS` they move,
+    mode=np.int64,  # and how: STEP, LINEAR or CUBIC.
+    first_joint=np.int64,  # Where their joints start,
+    tracks=np.int64,  # and how many they are.
+    first_value=np.int64,  # Where their values start,
+    stride=np.int64,  # and how many there are for each key.
+    first_mark=np.int64,  # Where it says whether the next key is near.
 )
-"""Tracks that share times, path and interpolation: the start of their times, joints, values and near marks in the
-tables; the number of keys and tracks; the number of values per key."""
+"""Tracks that share times, path and interpolation."""
 
 
 class Tables(NamedTuple):
