@@ -1,5 +1,7 @@
 """Clips that were captured on stairs and boxes, baked onto another ground."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,9 @@ import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.feet.floor import facing_of, level_floor, start_transform
+from kinema.bake.feet.floor import _footholds, facing_of, level_floor, stand_on_ground, start_transform
 from kinema.bake.grounds import GroundSpec
+from kinema.bake.site import Site
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.clip import Clip
@@ -109,3 +112,123 @@ def test_a_captured_take_that_starts_facing_elsewhere_faces_the_heading():
     hips = (start_transform(clip_frames, settings) @ clip_frames.world)[:, take_file.rig.hips, :3, 3]
     way = (hips[-1] - hips[0]) * (1, 0, 1)
     assert way @ (1.0, 0.0, 0.0) > 0.95 * np.linalg.norm(way), "it walks the way it faces"
+
+
+# --- what is a foothold -----------------------------------------------------------------------------------------
+
+
+def steps_onto(person, height, way=0.4):
+    """A person that stands, glides ahead and stands again with both feet so much higher, leg lengths."""
+    leg, count = person.rig.leg_length, 91
+    times = np.arange(count) / 30.0
+    translations, rotations, scales = (
+        np.repeat(part[np.newaxis], count, axis=0).copy() for part in person.skeleton.rest.arrays()
+    )
+    share = np.clip((times - 1.0) / 0.3, 0.0, 1.0)[:, np.newaxis]
+    root = int(person.skeleton.index("root"))
+    translations[:, root] += (share * np.array((0.0, height, way)) * leg).astype(translations.dtype)
+    clip = Clip.from_poses("steps", person.skeleton, Pose.of(translations, rotations, scales), times=times)
+    return frames_of(person.rig, clip, LOCKED)
+
+
+@pytest.mark.parametrize(("height", "level"), [(0.07, False), (0.09, True), (-0.07, False), (-0.09, True)])
+def test_floors_of_captures_are_uneven_by_seven_hundredths_and_what_is_higher_is_a_step(person, height, level):
+    frames = steps_onto(person, height)
+    assert (level_floor(person, frames) is not frames) == level
+
+
+@pytest.mark.parametrize(("way", "level"), [(0.1, False), (0.2, True)])
+def test_feet_that_rise_where_they_are_step_onto_nothing(person, way, level):
+    frames = steps_onto(person, 0.3, way)
+    assert (level_floor(person, frames) is not frames) == level
+
+
+@pytest.mark.parametrize(("seconds", "stands"), [(0.07, False), (0.14, True)])
+def test_a_foothold_lasts_a_tenth_of_a_second(person, seconds, stands):
+    """Between two glides."""
+    frames = frames_of(person.rig, held_pose(person, np.arange(61) / 30), LOCKED).without_lead
+    times = frames.times
+    along = np.where(times < 1.0, times, np.maximum(times - seconds, 1.0)) * person.rig.leg_length
+    found, _ = _footholds(replace(frames, transforms=shifted(frames.transforms, along)))
+    assert found[55:70].any() == stands
+
+
+def held_pose(person, times):
+    poses = Pose.of(*(np.repeat(part[np.newaxis], len(times), axis=0) for part in person.skeleton.rest.arrays()))
+    return Clip.from_poses("stand", person.skeleton, poses, times=times)
+
+
+def shifted(transforms, along):
+    moved = transforms.copy()
+    moved[:, 2, 3] += along[: len(moved)]
+    return moved
+
+
+@pytest.mark.parametrize(
+    ("above", "beside", "stands"), [(0.65, 0.0, True), (0.55, 0.0, False), (0.9, 0.55, True), (0.9, 0.65, False)]
+)
+def test_hips_are_over_a_foot_that_carries_them(person, above, beside, stands):
+    """At least 0.6 leg lengths above it, and at most as much beside it."""
+    rig, leg = person.rig, person.rig.leg_length
+    frames = frames_of(rig, held_pose(person, np.arange(31) / 30), LOCKED)
+    world = frames.world.copy()
+    foot = metrics.sole_points(rig, world)[:, 0].mean(axis=1)
+    world[:, rig.hips, :3, 3] = foot + np.array((beside, above, 0.0)) * leg
+    frames.__dict__["world"] = world
+    found, _ = _footholds(frames)
+    assert found[:, 0].all() == found[:, 0].any() == stands
+
+
+@pytest.mark.parametrize(("lower", "carries"), [(0.08, True), (0.12, False)])
+def test_a_foot_that_hangs_above_a_standing_one_carries_nothing(person, lower, carries):
+    rig, leg = person.rig, person.rig.leg_length
+    frames = frames_of(rig, held_pose(person, np.arange(31) / 30), LOCKED)
+    world = frames.world.copy()
+    joints = person.skeleton.below([rig.legs[0].joints[-1]])
+    world[:, joints, 1, 3] += lower * leg
+    frames.__dict__["world"] = world
+    found, levels = _footholds(frames)
+    assert found[:, 1].all()
+    assert found[:, 0].all() == carries
+    assert levels[0, 0] - levels[0, 1] == pytest.approx(lower, abs=1e-6)
+
+
+def test_a_facing_is_that_of_the_first_second_and_sway_is_none(person):
+    """14 degrees are sway, 16 are not; who turns after a second faced ahead."""
+    for degrees, faces in ((14.0, 0.0), (16.0, 16.0)):
+        world = frames_of(person.rig, rotated(person, "idle", np.radians(degrees)), LOCKED).world
+        facing = facing_of(person.rig, world)
+        assert np.degrees(np.arctan2(facing[0], facing[2])) == pytest.approx(faces, abs=1.5)
+    settings = BakeSettings(heading=0.0)
+    times = np.arange(91) / 30
+    poses = held_pose(person, times).sample(times)
+    turns = arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), np.where(times > 1.05, 2.0, 0.0))
+    rotations = poses.rotations.copy()
+    root = int(person.skeleton.index("root"))
+    rotations[:, root] = arrays.mul(turns, rotations[:, root].astype(float))
+    clip = Clip.from_poses("turns", person.skeleton, Pose.of(poses.translations, rotations, poses.scales), times=times)
+    start = start_transform(frames_of(person.rig, clip, settings), settings)
+    np.testing.assert_allclose(start[:3, :3], np.eye(3), atol=1e-6)
+    late = np.where(times > 0.55, 2.0, 0.0)
+    rotations[:, root] = arrays.mul(
+        arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), late), poses.rotations[:, root].astype(float)
+    )
+    clip = Clip.from_poses("turns", person.skeleton, Pose.of(poses.translations, rotations, poses.scales), times=times)
+    start = start_transform(frames_of(person.rig, clip, settings), settings)
+    assert np.degrees(np.arccos(start[2, 2])) > 30.0
+
+
+def test_the_body_glides_over_a_step_in_about_a_step(person):
+    """Its height is half way where the step is, and nearly there a quarter of a second later."""
+    frames = frames_of(person.rig, held_pose(person, np.arange(61) / 30), LOCKED).without_lead
+    frames = replace(frames, transforms=shifted(frames.transforms, frames.times))
+
+    def height(x, z):
+        return 0.2 * (np.asarray(z) > 1.0)
+
+    site = Site(km.Ground.from_function(height), np.array((0.0, 1.0, 0.0)), person.rig.leg_length, None)
+    heights = stand_on_ground(frames, site).transforms[:, 1, 3] + person.rig.floor
+    at = int(np.argmin(np.abs(frames.times - 1.0)))
+    assert heights[at] == pytest.approx(0.1, abs=0.02)
+    after = heights[at + round(0.12 / frames.dt)]
+    assert after == pytest.approx(0.2 * 0.841, abs=0.015), "one standard deviation"

@@ -1,14 +1,17 @@
 """Bodies that lie are tilted with the ground; those that stand are not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import kinema as km
+from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.feet.posture import tilt_lying
+from kinema.bake.feet.posture import _lies, lean_body, tilt_lying
 from kinema.bake.site import Site
-from kinema.demo import humanoid
+from kinema.demo import humanoid, quadruped
 from kinema.math import arrays
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
@@ -68,3 +71,83 @@ def test_a_body_on_short_legs_lies_where_its_head_is_low():
     for frames, degrees in ((lies, 20.0), (stands, 0.0)):
         up = tilt_lying(frames, site).transforms[:, :3, 1]
         np.testing.assert_allclose(np.degrees(np.arccos(up[:, 1])), degrees, atol=1.0)
+
+
+# --- how far ----------------------------------------------------------------------------------------------------
+
+
+def site_of(angle):
+    up = np.array((0.0, 1.0, 0.0))
+    return Site(km.Plane((0.0, 0.0, 0.0), (0.0, np.cos(angle), -np.sin(angle))), up, LEG, None)
+
+
+SPINE = int(PERSON.rig.spine[0])
+
+
+def spine_angle(angle, speed):
+    """Degrees that the lowest joint of the spine is rotated ahead by."""
+    frames = frames_of(PERSON.rig, clip_of(False), LOCKED).without_lead
+    transforms = frames.transforms.copy()
+    transforms[:, 2, 3] += frames.times * speed * LEG
+    frames = replace(frames, transforms=transforms)
+    after = lean_body(frames, site_of(angle))
+    return float(np.degrees(arrays.angle_between(frames.poses.rotations[15, SPINE], after.poses.rotations[15, SPINE])))
+
+
+def test_a_body_leans_by_a_third_of_the_slope_going_up_and_half_as_far_going_down():
+    """From 0.6 leg lengths a second on; slower ones less, and on slopes beyond 45 degrees no farther."""
+    assert spine_angle(SLOPE, 1.0) == pytest.approx(0.3 * 20.0, abs=0.3)
+    assert spine_angle(SLOPE, -1.0) == pytest.approx(0.15 * 20.0, abs=0.2)
+    assert spine_angle(SLOPE, 0.3) == pytest.approx(0.15 * 20.0, abs=0.2)
+    assert spine_angle(SLOPE, 0.0) == pytest.approx(0.0, abs=0.1)
+    assert spine_angle(np.radians(60.0), 1.0) == pytest.approx(0.3 * 45.0, abs=0.5)
+
+
+def test_it_leans_within_half_a_step():
+    """Where a person starts to go, the lean is half of the whole in that moment, and whole half a second later."""
+    frames = frames_of(PERSON.rig, clip_of(False), LOCKED).without_lead
+    transforms = frames.transforms.copy()
+    transforms[:, 2, 3] += np.maximum(frames.times - 0.5, 0.0) * LEG
+    frames = replace(frames, transforms=transforms)
+    after = lean_body(frames, site_of(SLOPE)).poses.rotations[:, SPINE]
+    angles = np.degrees(arrays.angle_between(frames.poses.rotations[:, SPINE], after))
+    whole = 0.3 * 20.0
+    start = int(np.argmin(np.abs(frames.times - 0.5)))
+    early, late = (angles[start + round(way * 0.2 / frames.dt)] / whole for way in (-1, 1))
+    assert 0.2 < early < 0.55
+    assert 0.7 < late <= 1.0
+
+
+@pytest.mark.parametrize(("height", "lies"), [(0.72, 0.0), (0.68, 0.01), (0.57, 0.99), (0.53, 1.0)])
+def test_who_is_lower_than_seven_tenths_begins_to_lie_and_lies_from_five_and_a_half_on(height, lies):
+    assert share_that_lies(PERSON, height) == pytest.approx(lies, abs=0.03)
+
+
+@pytest.mark.parametrize(("height", "lies"), [(0.46, 0.0), (0.375, 0.5), (0.29, 1.0)])
+def test_animals_sneak_lower(height, lies):
+    assert share_that_lies(quadruped(), height) == pytest.approx(lies, abs=0.05)
+
+
+@pytest.mark.parametrize(("tilt", "lies"), [(0.82, 0.0), (0.65, 0.5), (0.48, 1.0)])
+def test_who_sits_with_an_upright_trunk_does_not_lie(tilt, lies):
+    """The cosine of the trunk's angle to up: from 0.8 on it is upright, up to 0.5 it is level."""
+    assert share_that_lies(PERSON, 0.3, tilt) == pytest.approx(lies, abs=0.05)
+
+
+def share_that_lies(character, height, tilt=0.0):
+    """Share by which a body lies whose hips are at a height, as a share of the standing one, its trunk tilted."""
+    rig = character.rig
+    top = int(rig.head)
+    clip = Clip.from_poses(
+        "rest",
+        character.skeleton,
+        Pose.of(*(np.repeat(part[np.newaxis], 31, axis=0) for part in character.skeleton.rest.arrays())),
+        times=np.arange(31) / 30.0,
+    )
+    frames = frames_of(rig, clip, LOCKED).without_lead
+    stance = rig.standing_world
+    standing = float(stance[rig.hips, 1, 3] - metrics.sole_points(rig, stance[np.newaxis])[..., 1].min())
+    world = frames.world.copy()
+    trunk = float(np.linalg.norm(stance[top, :3, 3] - stance[rig.hips, :3, 3]))
+    world[:, top, :3, 3] = world[:, rig.hips, :3, 3] + trunk * np.array((0.0, tilt, np.sqrt(1.0 - tilt**2)))
+    return float(_lies(frames, world, np.full(len(world), height * standing))[0])
