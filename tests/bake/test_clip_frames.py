@@ -6,7 +6,7 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings
-from kinema.bake.clip_frames import frames_of, skip_calibration
+from kinema.bake.clip_frames import frames_of, own_rate, skip_calibration
 from kinema.demo import humanoid
 from kinema.math import arrays
 from tests.assets import asset
@@ -42,7 +42,7 @@ def test_feet_that_hardly_move_just_above_the_floor_are_held():
     """In this take the left foot stands 2% of a leg above the floor that the other one stands on."""
     take = frames("bvh/cmu/cmu_137_28.bvh")
     assert take.held[take.planted].all()
-    assert take.held[:, 1].mean() > take.planted[:, 1].mean() + 0.1
+    assert take.held[:, 1].mean() > take.planted[:, 1].mean() + 0.02
 
 
 def test_held_feet_are_slow_and_low():
@@ -154,3 +154,107 @@ def test_a_clip_that_ends_elsewhere_is_no_loop():
     half = person.clips["walk"].sample(np.linspace(0.0, 0.4 * person.clips["walk"].duration, 12))
     clip = km.Clip.from_poses("half", person.skeleton, half, times=np.arange(12) / 24)
     assert frames_of(person.rig, clip, BakeSettings(lock_feet=True)).lead == 0
+
+
+# --- rates, loops, parts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fps", "rate"), [(15.0, 30.0), (19.0, 30.0), (21.0, 21.0), (120.0, 120.0), (400.0, 240.0)])
+def test_a_clip_with_sparse_keys_is_sampled_at_thirty(fps, rate):
+    """Below 20 keys a second it is not keyed on every frame; captures come at up to 240."""
+    person = humanoid()
+    times = np.arange(41) / fps
+    clip = km.Clip.from_poses("keys", person.skeleton, person.clips["idle"].sample(times), times=times)
+    assert own_rate(clip) == pytest.approx(rate, rel=1e-4)
+
+
+@pytest.mark.parametrize(("fps", "inner"), [(24.0, 72.0), (30.0, 60.0), (50.0, 100.0), (60.0, 60.0), (120.0, 60.0)])
+def test_frames_are_computed_at_sixty_at_least(fps, inner):
+    person = humanoid()
+    found = frames_of(person.rig, person.clips["idle"], BakeSettings(fps=fps))
+    assert 1.0 / found.dt == pytest.approx(inner, rel=0.02)
+
+
+def test_ten_minutes_at_sixty_are_the_most():
+    person = humanoid()
+    idle = person.clips["idle"]
+    assert len(frames_of(person.rig, idle, BakeSettings(fps=60.0, loops=149)).times) > 35_000
+    with pytest.raises(km.InputError, match="allowed are 36000"):
+        frames_of(person.rig, idle, BakeSettings(fps=60.0, loops=151))
+
+
+def test_three_seconds_of_the_pass_before_lead_into_a_loop():
+    person = humanoid()
+    found = frames_of(person.rig, person.clips["idle"], BakeSettings(lock_feet=True))
+    assert found.times[0] == pytest.approx(-3.0, abs=0.02)
+    walk = frames_of(person.rig, person.clips["walk"], BakeSettings(lock_feet=True))
+    assert walk.times[0] == pytest.approx(-1.0, abs=0.02), "no more than a pass"
+
+
+def with_moved_end(person, gap):
+    """A clip of two seconds whose foot is elsewhere in its last frame, leg lengths."""
+    leg = next(each for each in person.rig.legs if each.name == "left")
+    count = 61
+    parts = [np.repeat(part[np.newaxis], count, axis=0).copy() for part in person.skeleton.rest.arrays()]
+    parts[0][-1, leg.joints[-1], 1] -= gap * person.rig.leg_length
+    return km.Clip.from_poses("end", person.skeleton, km.Pose.of(*parts), times=np.arange(count) / 30)
+
+
+@pytest.mark.parametrize(("gap", "loop"), [(0.08, True), (0.12, False)])
+def test_a_loop_ends_within_a_tenth_of_a_leg_of_its_start(gap, loop):
+    person = humanoid()
+    found = frames_of(person.rig, with_moved_end(person, gap), BakeSettings(lock_feet=True))
+    assert (found.lead > 0) == loop
+
+
+def circling(person, share, speed=1.0, fps=30):
+    """A person whose left foot circles once in a second, up to a share of the circle; leg lengths a second."""
+    leg = next(each for each in person.rig.legs if each.name == "left")
+    count = round(share * fps)
+    parts = [np.repeat(part[np.newaxis], count + 1, axis=0).copy() for part in person.skeleton.rest.arrays()]
+    angle = 2 * np.pi * np.arange(count + 1) / fps
+    radius = speed * person.rig.leg_length / (2 * np.pi)
+    parts[0][:, leg.joints[-1], 1] += (radius * np.cos(angle)).astype(parts[0].dtype)
+    parts[0][:, leg.joints[-1], 0] += (radius * np.sin(angle)).astype(parts[0].dtype)
+    return km.Clip.from_poses("circles", person.skeleton, km.Pose.of(*parts), times=np.arange(count + 1) / fps)
+
+
+@pytest.mark.parametrize(
+    ("share", "speed", "opens"),
+    [
+        (29 / 30, 2.0, True),  # A frame is missing.
+        (1.0, 2.0, False),  # Nothing is.
+        (28 / 30, 2.0, False),  # Two frames are.
+        (29 / 30, 0.6, False),  # The step of a frame, 0.02 leg lengths, is less than counts.
+        (29 / 30, 1.2, True),
+    ],
+)
+def test_a_loop_whose_closing_frame_is_left_out_goes_on_by_one_step(share, speed, opens):
+    person = humanoid()
+    poses = circling(person, share, speed)
+    found = frames_of(person.rig, poses, BakeSettings(loops=3, lock_feet=True)).without_lead
+    passes = 3 * float(poses.duration) + (2 / 30 if opens else 0.0)
+    assert found.times[-1] == pytest.approx(passes, abs=0.01)
+
+
+@pytest.mark.parametrize(("goes", "moved"), [(0.08, True), (0.12, False)])
+def test_a_walk_in_place_stays_within_a_tenth_of_a_leg(goes, moved):
+    person = humanoid()
+    walk = person.clips["walk"].in_place()
+    times = np.arange(31) / 30 * float(walk.duration)
+    poses = walk.sample(times)
+    translations = poses.translations.copy()
+    root = int(person.skeleton.index("root"))
+    translations[:, root, 0] += (np.linspace(0.0, goes, 31) * person.rig.leg_length).astype(translations.dtype)
+    clip = km.Clip.from_poses(
+        "walk", person.skeleton, km.Pose.of(translations, poses.rotations, poses.scales), times=times
+    )
+    assert frames_of(person.rig, clip, BakeSettings(lock_feet=True)).moved == moved
+
+
+def test_an_end_may_be_read_off_rounded():
+    person = humanoid()
+    settings = BakeSettings(start=3.0, end=4.008)
+    assert frames_of(person.rig, person.clips["idle"], settings).times[-1] == pytest.approx(1.0, abs=1e-4)
+    with pytest.raises(km.InputError, match="goes from 0 to 4 s"):
+        frames_of(person.rig, person.clips["idle"], BakeSettings(start=3.0, end=4.015))

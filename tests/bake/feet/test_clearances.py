@@ -8,8 +8,9 @@ from kinema import metrics
 from kinema.bake import BakeSettings
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.feet.clearances import SHALLOWEST, find_clearances
+from kinema.bake.feet.clearances import SHALLOWEST, _raised, find_clearances
 from kinema.demo import humanoid
+from kinema.motion.runs import stretches
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +113,106 @@ def test_a_foot_that_hangs_over_an_edge_at_the_start_is_put_beside_it(walk, ahea
     assert (ball[2] + shift[2] > edge) == (onto == "the lower step")
     assert np.linalg.norm(shift) < 0.25 * walk.rig.leg_length
     assert not shifts[contact.stop :, leg].any()
+
+
+# --- how far ----------------------------------------------------------------------------------------------------
+
+LEG = humanoid().rig.leg_length
+
+
+def first_contact(walk):
+    """The leg of the first contact, its frames, and the median heel, ball and tip in it."""
+    leg = int(walk.held[0].argmax())
+    contact = slice(0, int((~walk.held[:, leg]).argmax()))
+    return leg, contact, np.median(metrics.sole_points(walk.rig, walk.world)[contact, leg], axis=0)
+
+
+def shift_for(walk, height):
+    leg, _, _ = first_contact(walk)
+    return find_clearances(walk, unchanged(walk), km.Ground.from_function(height)).shifts[0, leg]
+
+
+@pytest.mark.parametrize(("deep", "shifted"), [(0.06, True), (0.10, False)])
+def test_a_standing_foot_is_put_eight_hundredths_away_at_most(walk, deep, shifted):
+    leg, contact, _ = first_contact(walk)
+    edge = float(metrics.sole_points(walk.rig, walk.world)[contact, leg, :, 2].min()) + deep * LEG
+
+    def wall(x, z):
+        return np.where(np.asarray(z) < edge, 0.15, 0.0)
+
+    shift = shift_for(walk, wall)
+    assert (shift[2] > 0.0) == shifted
+    if shifted:
+        assert shift[2] == pytest.approx((deep + 0.01) * LEG, abs=0.012 * LEG)
+
+
+@pytest.mark.parametrize(("drop", "shifted"), [(0.04, False), (0.06, True), (0.28, True), (0.35, True)])
+def test_a_sole_hangs_over_an_edge_of_five_hundredths(walk, drop, shifted):
+    _, _, (heel, ball, _) = first_contact(walk)
+    edge = 0.5 * (heel[2] + ball[2])
+
+    def step(x, z):
+        return np.where(np.asarray(z) > edge, -drop * LEG, 0.0)
+
+    assert shift_for(walk, step).any() == shifted
+
+
+@pytest.mark.parametrize(("drop", "onto"), [(0.25, True), (0.35, False)])
+def test_a_foot_is_put_onto_a_step_three_tenths_away_at_most(walk, drop, onto):
+    """Its heel hangs on the edge of the upper one: the lower one is nearer, if it is not too far down."""
+    _, _, (heel, ball, _) = first_contact(walk)
+    edge = 0.9 * heel[2] + 0.1 * ball[2]
+
+    def step(x, z):
+        return np.where(np.asarray(z) > edge, -drop * LEG, 0.0)
+
+    assert (shift_for(walk, step)[2] > 0.0) == onto
+
+
+@pytest.mark.parametrize(("slope", "shifted"), [(0.03, True), (0.15, False)])
+def test_where_it_is_put_it_stands_level(walk, slope, shifted):
+    """The ground beside the edge differs by two hundredths of a leg under the sole at most."""
+    _, _, (heel, ball, _) = first_contact(walk)
+    edge = 0.3 * heel[2] + 0.7 * ball[2]
+
+    def step(x, z):
+        z = np.asarray(z) - edge
+        return np.where(z > 0.0, -0.2 * LEG - slope * np.abs(z), slope * np.abs(z))
+
+    assert shift_for(walk, step).any() == shifted
+
+
+@pytest.mark.parametrize(("wide", "shifted"), [(0.2, True), (0.3, False)])
+def test_a_level_place_is_looked_for_within_a_quarter_of_a_leg(walk, wide, shifted):
+    """Ridges a sole cannot stand on, out to so far to all sides."""
+    _, _, (heel, ball, _) = first_contact(walk)
+    centre = 0.5 * (heel + ball)
+
+    def ridges(x, z):
+        x, z = np.asarray(x) - centre[0], np.asarray(z) - centre[2]
+        far = np.maximum(np.abs(x), np.abs(z)) > (wide + 0.12) * LEG
+        return np.where(far | (np.floor(z / (0.04 * LEG)) % 2 == 0), 0.0, -0.1 * LEG)
+
+    shift = shift_for(walk, ridges)
+    assert np.linalg.norm(shift) <= 0.245 * LEG
+    assert shift.any() == shifted or not shifted
+
+
+def test_the_raise_fades_over_three_twentieths_of_a_second_and_none_is_left_at_contacts(walk):
+    """A ridge that a foot meets in the middle of its swing raises it by more than it is deep, and before and after."""
+    leg, part = max(stretches(~walk.held), key=lambda each: each[1].stop - each[1].start)
+    swing = np.arange(part.start, part.stop)
+    depth = np.zeros(walk.held.shape)
+    middle = int(swing[len(swing) // 2])
+    depth[middle, leg] = 0.05 * LEG
+    raised = _raised(walk, depth)[:, leg]
+    assert raised[middle] == pytest.approx(0.06 * LEG, rel=1e-6)
+    assert raised[middle + round(0.07 / walk.dt)] == pytest.approx(0.5 * raised[middle], rel=0.35)
+    assert raised[middle + round(0.13 / walk.dt)] < 0.1 * raised[middle]
+    assert not raised[walk.held[:, leg]].any()
+    everywhere = _raised(walk, np.where(walk.held, 0.0, 0.05 * LEG))[:, leg]
+    near = int(swing[0]) + 1
+    assert 0.0 < everywhere[near] < 0.05 * LEG
+    assert everywhere[int(swing[0]) + round(0.09 / walk.dt)] == pytest.approx(0.06 * LEG, rel=1e-6)
+    assert not _raised(walk, np.where(walk.held, 0.0, 0.0075 * LEG)).any()
+    assert _raised(walk, np.where(walk.held, 0.0, 0.0085 * LEG)).any()
