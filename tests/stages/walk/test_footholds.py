@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import kinema as km
 from kinema import demo, metrics
 from kinema.math.rows import load3
 from kinema.stages.legs.ground_contact import HIT, PLANTED, SWINGING
@@ -221,3 +222,9 @@ def test_legs_out_of_step_learn_every_other_beat():
     assert learns_again(walker)
     walker.rhythm.since = 0.5
     assert not learns_again(walker)
+
+
+@plain_python_only
+def test_a_foot_keeps_three_centimetres_of_a_metres_leg_from_the_edge_of_a_step():
+    legs = km.Animator(demo.humanoid(), [km.Locomotion()], ground=0.0)["locomotion"]._records.legs
+    assert np.linalg.norm(legs["margin"], axis=-1) / legs["bones"]["length"] == pytest.approx([0.03, 0.03], abs=0.01)

@@ -58,21 +58,15 @@ TELEPORT_SPEED = 20.0
 """Leg lengths a second: hips that move faster than that, beyond the clip, were set elsewhere."""
 
 LANDING = Record(
-    contact=np.int8,
-    left=REAL,
-    swing=REAL,
-    way=(REAL, 3),
-    from_hips=(REAL, 3),
-    heading=(REAL, 3),
-    low=REAL,
+    contact=np.int8,  # 1 if it stands, LEAVES if it is about to lift off and touches with its tip only, else 0
+    left=REAL,  # seconds until it lands; infinite if it does not
+    swing=REAL,  # seconds from the ground to the ground
+    way=(REAL, 3),  # from the hips in that frame to the ball as it stands
+    from_hips=(REAL, 3),  # from the hips as it lands to the ball
+    heading=(REAL, 3),  # from heel to tip as it stands, across up, unit
+    low=REAL,  # metres of its lowest point above the floor in that frame
 )
-"""The next landing of a foot, seen from a frame of its clip, in the character's own space.
-
-contact: 1 if it stands in that frame, LEAVES if it is about to lift off and touches with its tip only, else 0. left,
-swing: seconds until it lands, infinite if it does not, and seconds from the ground to the ground. way: from the hips in
-that frame to the ball as it stands. from_hips: the same from the hips as it lands. heading: from heel to tip as it
-stands, across up, unit. low: metres of its lowest point above the floor in that frame.
-"""
+"""The next landing of a foot, seen from a frame of its clip, in the character's own space."""
 
 
 class LandingTable(NamedTuple):

@@ -85,7 +85,7 @@ def aim_under(sole, foot, points, rays, floor, rise):
 
 @kernel
 def aim_under_held(foot, rays, floor, rise):
-    """Aim the same rays under a planted foot, where it is held: the clip may slide it over an edge in this frame."""
+    """Aim rays under a planted foot, where it is held: the clip may slide it over an edge in this frame."""
     heel, ball, tip = load3(foot.sole[HEEL]), load3(foot.sole[BALL]), load3(foot.sole[TIP])
     store3(rays[0], above_point(heel, floor, rise))
     store3(rays[1], above_point(vec.scale(vec.add(heel, ball), like(rise, 0.5)), floor, rise))

@@ -31,10 +31,10 @@ HOLD_BALL = 1.5
 """Weight of a gap under the ball in judging a foothold: in the end the ball carries everything."""
 
 HOLD_TOES = 0.5
-"""The same between ball and tip: a ball right at an edge is no good hold either."""
+"""Weight of a gap between ball and tip: a ball right at an edge is no good hold either."""
 
 HOLD_ENDS = 0.3
-"""The same under heel, middle and tip, which may hang over an edge, and for a rise a hand's width before the tip."""
+"""Weight of a gap under heel, middle and tip, which may hang over an edge, and of a rise a hand's width ahead."""
 
 HOLD_RISE = 1.0
 """Weight of a rise right before the tip: it leaves no room to lift the toes over it."""

@@ -15,9 +15,11 @@ from kinema.math import quat, vec
 from kinema.math.rows import load4, store4
 from kinema.solvers.joints import update_path
 
-LEG_EASE = Record(clip_rotation=(REAL, 4), change=(REAL, 4))
-"""One joint of a leg from frame to frame. clip_rotation: its local rotation in the clip. change: from that to the one
-shown, in the space of its parent."""
+LEG_EASE = Record(
+    clip_rotation=(REAL, 4),  # local, in the clip
+    change=(REAL, 4),  # from that to the one shown, in the space of its parent
+)
+"""One joint of a leg from frame to frame."""
 
 
 @kernel

@@ -31,9 +31,14 @@ FOLD_STRAIGHT = 0.001
 """Leg lengths that the ankle comes nearer if all bends are doubled, below which a leg is straight: there is no bend to
 fold by. In a leg that is folded up, as when an animal lies, the ankle goes away instead."""
 
-LEG_JOINT = Record(joint=np.int64, parent=np.int64, bends=bool, above=np.int64, below=np.int64)
-"""A joint on the way from thigh to toe, and its parent. bends: whether it is a joint of the leg between hip and ankle,
-not a helper between two of them. above, below: the joints of the leg before and after it."""
+LEG_JOINT = Record(
+    joint=np.int64,
+    parent=np.int64,  # -1 for none
+    bends=bool,  # whether it is a joint of the leg between hip and ankle, not a helper between two of them
+    above=np.int64,  # the joint of the leg before it
+    below=np.int64,  # the joint of the leg after it
+)
+"""A joint on the way from thigh to toe."""
 
 
 class Bend(NamedTuple):

@@ -33,23 +33,42 @@ from kinema.world.ground import Ground, cast
 
 # --- kernels ---------------------------------------------------------------------------------------------------
 
-LEG_SIZE = Record(hip_height=REAL, thigh=REAL, shin=REAL, foot_offset=REAL, reach=REAL, tolerance=REAL)
-"""The numbers of one leg, metres. hip_height: from the hip to the sole in the usual stance. foot_offset: from the sole
-to the ankle. reach: what the leg is stretched to before the pelvis comes down. tolerance: error that counts as
-reached."""
+LEG_SIZE = Record(
+    hip_height=REAL,  # metres from the sole to the hip in the usual stance
+    thigh=REAL,  # metres
+    shin=REAL,  # metres
+    foot_offset=REAL,  # metres from the sole to the ankle
+    reach=REAL,  # metres that the leg is stretched to before the pelvis comes down
+    tolerance=REAL,  # metres of error that count as reached
+)
 
-PLACEMENT = Record(legs=(LEG_SIZE, 2), cos_slope=REAL, half_life=REAL)
-"""Settings: the left and the right leg, the cosine of the steepest slope, the pelvis's half-life in seconds."""
+PLACEMENT = Record(
+    legs=(LEG_SIZE, 2),  # left and right
+    cos_slope=REAL,  # cosine of the steepest slope
+    half_life=REAL,  # of the pelvis, seconds
+)
 
-LEG_INPUT = Record(hip=(REAL, 3), found=bool, point=(REAL, 3), normal=(REAL, 3), pole=(REAL, 3))
-"""One leg of a frame: its hip, the ground it stands on, if there is any, and where the knee bends to from the hip;
-zero: ahead."""
+LEG_INPUT = Record(
+    hip=(REAL, 3),
+    found=bool,  # whether there is ground for it
+    point=(REAL, 3),  # of the ground
+    normal=(REAL, 3),  # of the ground
+    pole=(REAL, 3),  # where the knee bends to, from the hip; zero: ahead
+)
 
-LEG_OUTPUT = Record(thigh=(REAL, 4), shin=(REAL, 4), foot=(REAL, 4), error=REAL, reached=bool)
-"""Rotations of one leg, and how far its ankle is from where it should be."""
+LEG_OUTPUT = Record(
+    thigh=(REAL, 4),
+    shin=(REAL, 4),
+    foot=(REAL, 4),
+    error=REAL,  # metres from the ankle to where it should be
+    reached=bool,
+)
 
-PLACED_BODY = Record(offset=REAL, velocity=REAL, forward=(REAL, 3))
-"""One character: how far its pelvis is moved, how fast, and where it faces."""
+PLACED_BODY = Record(
+    offset=REAL,  # metres that the pelvis is moved
+    velocity=REAL,  # metres a second of that
+    forward=(REAL, 3),  # where the character faces
+)
 
 
 @kernel

@@ -54,27 +54,27 @@ Below that the axis fades to the clip's own, and a leg that is not moved keeps i
 
 
 LEG_CHAIN = Record(
-    thigh=np.int64,
-    knee=np.int64,
-    ankle=np.int64,
-    toe=np.int64,
-    hinged=bool,
-    folds=bool,
+    thigh=np.int64,  # joint
+    knee=np.int64,  # joint
+    ankle=np.int64,  # joint
+    toe=np.int64,  # the joint that carries the ball of the foot
+    hinged=bool,  # whether the knee bends about its hinge alone
+    folds=bool,  # whether it has more bones than two, and all of its joints bend
     toe_hangs_on_ankle=bool,
-    length=REAL,
-    ball=(REAL, 3),
-    first=np.int64,
-    at_ankle=np.int64,
-    last=np.int64,
+    length=REAL,  # metres
+    ball=(REAL, 3),  # in the space of the toe
+    first=np.int64,  # where the path from thigh to toe begins, among the joints of all paths
+    at_ankle=np.int64,  # where the ankle is on it
+    last=np.int64,  # where it ends
 )
-"""The joints of one leg. toe: the joint that carries the ball of the foot, at `ball` in its own space. hinged: whether
-the knee bends about its hinge alone. folds: whether it has more bones than two, and all of its joints bend. length:
-metres. first, at_ankle, last: where the path from thigh to toe begins,
-where the ankle is on it, and where it ends, among the joints of all paths."""
+"""The joints of one leg."""
 
-LEG_STATE = Record(axis=(REAL, 3), error=REAL, limited=bool)
-"""One leg from frame to frame. axis: what the knee bends about while it is nearly straight, in its own space. error:
-metres from the ankle to its target. limited: whether a joint is held back by its limit, or beyond it."""
+LEG_STATE = Record(
+    axis=(REAL, 3),  # what the knee bends about while it is nearly straight, in its own space
+    error=REAL,  # metres from the ankle to its target
+    limited=bool,  # whether a joint is held back by its limit, or beyond it
+)
+"""One leg from frame to frame."""
 
 
 class LegRecords(NamedTuple):
@@ -223,8 +223,8 @@ def hold_joint(records, joint, pose):
 
 @routine
 def rotate_inside(records, leg, axis, position, rotation, pose):
-    """Do the same as `rotate_leg`, inside joint limits. Returns whether the ankle, and whether thigh or knee, are held
-    back by them.
+    """Bring an ankle to its place as `rotate_leg` does, inside joint limits. Returns whether the ankle, and whether
+    thigh or knee, are held back by them.
     """
     rotate_leg(leg, records.path, axis, position, rotation, pose)
     bent = hold_joint(records, leg.thigh, pose)

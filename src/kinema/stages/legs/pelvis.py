@@ -48,43 +48,44 @@ HARDEST_PELVIS = 120.0
 """Leg lengths per second squared that a pelvis is accelerated with at most, but where a planted leg would be torn
 off."""
 
-LEG = Record(thigh=np.int64, knee=np.int64, ankle=np.int64, length=REAL)
-"""A leg: the joint it starts with, the one it bends at, the last one; its length in metres."""
+LEG = Record(
+    thigh=np.int64,  # the joint it starts with
+    knee=np.int64,  # the joint it bends at
+    ankle=np.int64,  # its last joint
+    length=REAL,  # metres
+)
 
-PELVIS_SETTINGS = Record(half_life=REAL, lean=REAL, stretch=REAL, cos_slope=REAL)
-"""half_life: of the spring, seconds. lean: share of the slope that the body takes on. stretch: share of its length that
-a leg may be stretched to. cos_slope: cosine of the steepest lean."""
+PELVIS_SETTINGS = Record(
+    half_life=REAL,  # of the spring, seconds
+    lean=REAL,  # share of the slope that the body takes on
+    stretch=REAL,  # share of its length that a leg may be stretched to
+    cos_slope=REAL,  # cosine of the steepest lean
+)
 
 PELVIS = Record(
-    fresh=bool,
-    moving=bool,
-    height=REAL,
-    speed=REAL,
-    normal=(REAL, 3),
-    shift=REAL,
-    move=(REAL, 3),
-    translation=(REAL, 3),
-    rotation=(REAL, 4),
+    fresh=bool,  # nothing from the last frame counts
+    moving=bool,  # anything changed in this frame
+    height=REAL,  # metres of the spring above where the pose has the hips
+    speed=REAL,  # metres a second of the spring
+    normal=(REAL, 3),  # of the ground that the body leans with
+    shift=REAL,  # metres that the hips were moved along up, after the stage's weight
+    move=(REAL, 3),  # the same as a world-space vector
+    translation=(REAL, 3),  # to be added to the hips' local transform, in their parent's space
+    rotation=(REAL, 4),  # to be applied to it, in their parent's space
 )
-"""The state of one pelvis.
-
-fresh: whether nothing from the last frame counts. moving: whether anything changed in this frame. height, speed: of the
-spring, metres above where the pose has the hips, and metres a second. normal: the ground normal that the body leans
-with. shift: metres that the hips were moved along up, after the stage's weight. move: the same as a world-space vector.
-translation, rotation: what is to be done to the hips' local transform, in their parent's space.
-"""
+"""The state of one pelvis."""
 
 FOOT_TARGET = Record(
-    contact=np.int8, ball=(REAL, 3), ground=REAL, swing=REAL, low=REAL, ankle=(REAL, 3), rotation=(REAL, 4), short=REAL
+    contact=np.int8,  # SWINGING, PLANTED, RELEASED, or a state of the stage's own
+    ball=(REAL, 3),  # where the ball of the foot is, world space
+    ground=REAL,  # metres above the character's floor of the ground that it stands on, or is going to land on
+    swing=REAL,  # 0 on the ground to 1 in the air
+    low=REAL,  # 1 near the ground, to which the leg may fold up, 0 high in the air
+    ankle=(REAL, 3),  # where the ankle is to be, world space
+    rotation=(REAL, 4),  # of the ankle, world space
+    short=REAL,  # metres that this is short of where it was asked to be, because the leg does not reach
 )
-"""What a foot asks of its leg and of the pelvis in a frame.
-
-contact: SWINGING, PLANTED, RELEASED, or a state of the stage's own. ball: where the ball of the foot is, world space.
-ground: height of the ground that it stands on or is going to land on, metres above the character's floor. swing: 0 on
-the ground to 1 in the air. low: 1 for a foot near the ground, to which its leg may fold up, 0 for one high in the air.
-ankle, rotation: where the ankle is to be, world space. short: metres that this is short of where it was asked to be,
-because the leg does not reach.
-"""
+"""What a foot asks of its leg and of the pelvis in a frame."""
 
 
 class Hips(NamedTuple):

@@ -40,19 +40,16 @@ TOES_SPEED = 16.0
 """Radians a second (15 degrees in 1/60 s) by which that changes at most."""
 
 SOLE = Record(
-    joints=(np.int64, 3),
-    points=(REAL, (3, 3)),
-    toes_parent=np.int64,
-    toes_axis=(REAL, 3),
-    length=REAL,
-    heel=REAL,
-    tip=REAL,
-    spacing=REAL,
+    joints=(np.int64, 3),  # that carry heel, ball and tip; the heel's is the ankle
+    points=(REAL, (3, 3)),  # heel, ball and tip in their spaces
+    toes_parent=np.int64,  # parent of the joint that carries the tip, or NO_TOES
+    toes_axis=(REAL, 3),  # what that joint bends the tip up about, in its own space, unit
+    length=REAL,  # of the leg, metres
+    heel=REAL,  # metres from the ball back to it
+    tip=REAL,  # metres from the ball ahead to it
+    spacing=REAL,  # metres from ray to ray of the profile along a foot
 )
-"""A foot as it is built. joints: those that carry heel, ball and tip; the heel's is the ankle. points: heel, ball and
-tip in their spaces. toes_parent: parent of the joint that carries the tip, or NO_TOES. toes_axis: what that joint
-bends the tip up about, in its own space, unit. length: of the leg, metres. heel, tip: metres from the ball back to the
-heel and ahead to the tip. spacing: metres from ray to ray of the profile along a foot."""
+"""A foot as it is built."""
 
 
 class SolePoints(NamedTuple):

@@ -12,9 +12,13 @@ from kinema.math import quat, vec, xform
 from kinema.math.rows import load3, load4, load_matrix, load_origin, store4
 from kinema.stages.stage import Crowd
 
-SWINGING_ARM = Record(joint=np.int64, parent=np.int64, hips=np.int64, leg=np.int64, gain=REAL)
-"""An arm: its first joint, the joint above it, the hips, the leg of the same side, and radians that it swings per metre
-which that leg's foot is ahead of the hips."""
+SWINGING_ARM = Record(
+    joint=np.int64,  # its first one
+    parent=np.int64,  # the joint above that
+    hips=np.int64,  # joint
+    leg=np.int64,  # of the same side
+    gain=REAL,  # radians that it swings per metre which that leg's foot is ahead of the hips
+)
 
 
 def swinging_arms(crowd: Crowd, arm_swing: float) -> Any:

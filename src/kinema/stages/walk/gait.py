@@ -81,7 +81,7 @@ ROOM_AHEAD = 0.65
 """Share of its spare reach that a leg uses at landing."""
 
 ROOM_BEHIND = 0.5
-"""The same at lift-off: less, since the body moves on while the foot waits."""
+"""Share of its spare reach that a leg uses at lift-off: less, since the body moves on while the foot waits."""
 
 DIP_LEAD = 1.15
 """Multiple of its lead for which a walking body is low enough: feet lift off a little late."""

@@ -28,14 +28,21 @@ LARGEST_BEND = 3.0
 STRAIGHT = 1e-3
 """Share of its length that a leg is shorter than straight, below which it says nothing of the way it bends."""
 
-LEG_SHAPE = Record(way=(REAL, 3), last=(REAL, 4), bent=REAL)
-"""A leg at some distance from hip to ankle, with its thigh as it stands, in the character's own space. way: unit vector
-from hip to ankle. last: rotation of the last bone from how it stands. bent: radians that the joints between hip and
-ankle rotate from a straight leg on; of the fastest one, summed over the way."""
+LEG_SHAPE = Record(
+    way=(REAL, 3),  # from hip to ankle, unit
+    last=(REAL, 4),  # rotation of the last bone from how it stands
+    bent=REAL,  # radians that the joints between rotate from a straight leg on; of the fastest one, summed over the way
+)
+"""A leg at some distance from hip to ankle, with its thigh as it stands, in the character's own space."""
 
-LEG_SHAPES = Record(longest=REAL, shortest=REAL, shapes=(LEG_SHAPE, SHAPES))
-"""longest, shortest: distances from hip to ankle that the table covers, metres. Between them distances are those of a
-cosine: joints rotate the faster the straighter a leg is."""
+LEG_SHAPES = Record(
+    longest=REAL,  # metres from hip to ankle that the table covers
+    shortest=REAL,  # metres
+    shapes=(
+        LEG_SHAPE,
+        SHAPES,
+    ),  # between them, at the distances of a cosine: a straight leg rotates fastest
+)
 
 
 # --- the table --------------------------------------------------------------------------------------------------------

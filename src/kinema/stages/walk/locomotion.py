@@ -68,7 +68,7 @@ LANDING_FOLD, LANDING_BEND = 0.385, 1.3
 at which its leg would be folded up completely, and bend anywhere."""
 
 SWING_FOLD, SWING_BEND = 0.2, 1.15
-"""The same while it swings over a step."""
+"""Both shares for a foot that swings over a step."""
 
 WALKING_SPARE = 0.2
 """Leg lengths that a leg reaches beyond its home, at least. The feet of a creature that stands with its legs stretched
