@@ -31,7 +31,7 @@ ERRORS = """## Errors
 All errors are `km.KinemaError`. `km.InputError` is also a `ValueError`: a wrong argument; it names the argument, what
 came and what is allowed. `km.FileError`: a file that cannot be read or written, with the place in it.
 `km.MissingPackageError`: an optional package that is not installed, with the command that installs it.
-`km.DeviceError`: a GPU that is absent or too small for the call.
+`km.DeviceError`: arrays on a GPU, and what is needed to compute there is missing.
 """
 
 

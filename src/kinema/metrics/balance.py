@@ -132,7 +132,7 @@ def distance_inside(points: Any, counts: Any, at: Any) -> NDArray[np.float64]:
 
 
 def _inside(points: Any, counts: Any, at: Any) -> Any:
-    """The same for (n, P, 2), (n, P) and (n, 2).
+    """Return how far inside the hull, for points (n, P, 2), counts (n, P) and positions (n, 2).
 
     The distance is the least of what the hull extends beyond the position in any direction. The least is in the
     direction across an edge, or from a corner to the position.

@@ -67,7 +67,7 @@ def soles_over(rig: Rig, world: Any, ground: Any) -> Soles:
 
 
 def points_over(rig: Rig, points: Any, ground: Any) -> Soles:
-    """The same of soles whose points, (F, ..., L, 3, 3), are known."""
+    """Find the ground under soles whose points, (F, ..., L, 3, 3), are known, as `soles_over` does."""
     found, at, normal = _ground_under(rig, points, ground)
     return Soles(points, (points - at) @ np.array(rig.up), normal, found)
 

@@ -220,14 +220,14 @@ class _Edit:
 class LocalEdit(_Edit):
     """Local transforms, open for writing inside `with context.edit(joints) as local:`."""
 
-    t: Any
+    t: Floats
     """(N, J, 3): translations, metres."""
-    r: Any
+    r: Floats
     """(N, J, 4): rotations, unit quaternions."""
-    s: Any
+    s: Floats
     """(N, J, 3): scales."""
     flat: LocalTransforms
-    """The same as flat rows."""
+    """All three as flat rows, in the same memory."""
 
     def __enter__(self) -> Self:
         self._open()
@@ -239,7 +239,7 @@ class LocalEdit(_Edit):
 class TransformEdit(_Edit):
     """Transforms of characters, open for writing inside `with context.edit_transform() as edit:`."""
 
-    transform: Any
+    transform: Floats
     """(N, 1, 12): from each character's space to the world, a 3x4 matrix row by row."""
 
     def __enter__(self) -> Self:
@@ -287,7 +287,7 @@ class Buffers:
         self.transform = np.zeros((count, 1, 12), dtype)
         """(N, 1, 12): transforms of the characters when the snapshot was taken."""
         self.flat = flat_rows(*self.local)
-        """The same memory as flat rows."""
+        """All three as flat rows, in the same memory."""
         self.views = tuple(_read_only(array) for array in self.local)
         self._snapshot: weakref.ref[Snapshot] | None = None
 
