@@ -24,6 +24,11 @@ def judge(job):
         clear()
         bpy.ops.import_anim.bvh(filepath=str(file), use_fps_scale=True, rotate_mode="QUATERNION", frame_start=1)
         return {"clips": [[places_at(1 + time * FPS) for time in job["times"][0]]]}
+    if file.suffix == ".fbx":  # Its times are the file's own.
+        clear()
+        bpy.ops.import_scene.fbx(filepath=str(file), anim_offset=0.0)
+        rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+        return {"clips": [[places_at(time * rate) for time in job["times"][0]]]}
     tree, binary = contents(file)
     rest = placements_at_rest(tree, binary) if binary else {}
     open_gltf(file)

@@ -71,6 +71,31 @@ def test_blender_plays_real_files_as_we_do(characters):
             assert count >= 0.5 * len(characters[path].skeleton), path
 
 
+PEOPLE = ("cmu_91_48", "cmu_91_50", "three_mixamo")
+"""FBX files whose only clip moves a person."""
+
+FBX_AGREES = 1e-5
+"""Share of the body's size."""
+
+
+def test_blender_plays_fbx_as_we_do():
+    characters = {name: files.load(asset(f"fbx/{name}.fbx"), rig=False) for name in PEOPLE}
+    clips = {name: next(iter(character.clips.values())) for name, character in characters.items()}
+    starts = {name: characters[name].source.starts[clip.name] for name, clip in clips.items()}
+    moments = {name: np.linspace(0, round(clip.duration * 30), 10).round() / 30 for name, clip in clips.items()}
+    jobs = [(asset(f"fbx/{name}.fbx"), [moments[name] + starts[name]]) for name in PEOPLE]
+    for name, (frames,) in zip(PEOPLE, programs.blender_places(jobs), strict=True):
+        character, worst = characters[name], 0.0
+        world = character.skeleton.world(clips[name].sample(moments[name]))[..., :3, 3]
+        for ours, theirs in zip(world, frames, strict=True):
+            both = sorted(set(character.skeleton.names) & theirs.keys())
+            assert len(both) > 0.9 * len(character.skeleton)
+            apart = ours[[character.skeleton.names.index(joint) for joint in both]] - [theirs[joint] for joint in both]
+            worst = max(worst, np.abs(apart).max() / size(character))
+        print(f"  {name}: {worst:.1e} of its size")
+        assert worst < FBX_AGREES
+
+
 def test_blender_plays_added_clips_as_we_computed_them(characters, tmp_path):
     added = {path: with_clip(c, rotated_clip(c)) for path, c in characters.items() if path.startswith("gltf/")}
     outputs = {path: tmp_path / path.replace("/", "_") for path in added}

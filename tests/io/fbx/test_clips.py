@@ -88,6 +88,16 @@ def test_repetition_outside_the_keys():
     np.testing.assert_allclose(made.sample((1.0, 1.75)).translations[:, 0, 0], (2, 3.5), atol=1e-9)
 
 
+@pytest.mark.parametrize("at", [-(2**63), 2**63 - 1])
+def test_times_beyond_all_sense_do_not_overflow(at):
+    objects, links = [model(1, "A")], [("OO", 1, 0)]
+    for more, joined in (take(stop=2), animated(1, "Lcl Translation", {"X": ((0, 1), (0, 1))})):
+        objects, links = objects + more, links + joined
+    objects[-1][2][0][1][0][1] = at
+    made = build.read(file(objects, links)).clips["Walk"]
+    assert np.isfinite(made.sample((0, 1, 2)).translations).all()
+
+
 def test_takes_of_absurd_length_are_refused():
     with pytest.raises(FileError, match=r"needs [\d,]+ numbers; together more than"):
         clip("Lcl Translation", {"X": ((0, 1e8), (0, 1))}, stop=1e8)

@@ -15,7 +15,7 @@ import numpy as np
 
 from kinema.io.fbx.document import Object
 from kinema.io.fbx.element import Element
-from kinema.io.fbx.settings import TICKS
+from kinema.io.fbx.settings import LATEST, TICKS
 
 CONSTANT, LINEAR, CUBIC = 2, 4, 8
 """Bits of a key's flags: how the curve goes on to the next key."""
@@ -208,6 +208,7 @@ def _outside(element: Element | None) -> str:
 
 def _curve(times: Any, values: Any, flags: Any, data: Any, weights: Any, outside: tuple[str, str]) -> Curve:
     """Make a curve of keys in any order. data: (K, 3), what the flags of a key say about its slopes."""
+    times = np.clip(times, -LATEST, LATEST)
     if (np.diff(times) < 0).any():
         order = np.argsort(times, kind="stable")
         times, values, flags, data, weights = (array[order] for array in (times, values, flags, data, weights))

@@ -18,6 +18,9 @@ from kinema.math import arrays
 TICKS = 46_186_158_000
 """Units of time in a second."""
 
+LATEST = 2**60
+"""Ticks, ten months. Later times are taken for this: sums and differences of times have 64 bits."""
+
 _CENTIMETRE = 0.01
 
 _UNITS = (1e-6, 1e9)

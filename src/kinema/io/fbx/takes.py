@@ -18,6 +18,7 @@ from kinema.io.fbx.curves import Curve, read_curve, read_old_curve
 from kinema.io.fbx.document import SEVEN, FbxDocument, Key, Object, Properties
 from kinema.io.fbx.element import Element
 from kinema.io.fbx.limits import MOST_CLIPS
+from kinema.io.fbx.settings import LATEST
 from kinema.io.fbx.transforms import ROTATION, SCALING, TRANSLATION, from_euler, to_euler
 from kinema.math import arrays
 
@@ -144,7 +145,7 @@ def read_takes(document: FbxDocument) -> list[Take]:
 
 def _span(span: tuple[int, int] | None, layers: list[TakeLayer]) -> tuple[int, int]:
     """Return when a take plays: when it says so, or while there are keys."""
-    if span is not None and span[1] > span[0]:
+    if span is not None and -LATEST <= span[0] < span[1] <= LATEST:
         return span
     curves = [curve for layer in layers for channel in layer.channels.values() for curve in channel.curves if curve]
     if not curves:
