@@ -238,3 +238,26 @@ def test_a_walk_in_place_without_travel_is_reported_as_such(file, tmp_path):
     made = typed(file, "-o", tmp_path / "new.glb", "--clip", "walk", "--lock-feet", "--in-place")
     assert made.exit_code == 0, made.output
     assert re.search(r"walks in place at 1\.3\d* metres per second", made.stdout)
+
+
+def test_a_wrong_clip_is_told_before_that_no_change_is_asked_for(file, tmp_path):
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "wlk")
+    assert made.exit_code == 2
+    assert "there is no clip 'wlk'" in made.stderr
+    assert "no change is asked for" in typed(file, "-o", tmp_path / "new.glb", "--clip", "walk").stderr
+
+
+def test_an_unknown_hand_is_named_as_it_was_typed(file, tmp_path):
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "idle", "--reach", "left_hnd=0.3,1.1,0.4", "--fps", 5)
+    assert made.exit_code == 2
+    assert "there is no left_hnd in" in made.stderr
+    assert "left_hand, right_hand" in made.stderr
+
+
+def test_a_ground_that_no_foot_finds_is_a_failure(file, tmp_path):
+    """A person given as the ground: it lies high above the feet."""
+    km.save(tmp_path / "person.glb", humanoid())
+    made = typed(file, "-o", tmp_path / "new.glb", "--clip", "walk", "--fps", 10, "--ground", tmp_path / "person.glb")
+    assert made.exit_code == 2
+    assert "no planted foot finds the ground" in made.stderr
+    assert not (tmp_path / "new.glb").exists()

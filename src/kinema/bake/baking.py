@@ -186,7 +186,8 @@ def _rig(character: Character, settings: BakeSettings) -> Rig:
     for arm in settings.reaching_hands:
         if arm not in (known := [each.name for each in rig.arms]):
             hands = ", ".join(f"{each}_hand" for each in known) or "none"
-            raise InputError(f"there is no {arm}_hand in {name}; there are {hands}")
+            asked = arm if "_" in arm else f"{arm}_hand"
+            raise InputError(f"there is no {asked} in {name}; there are {hands}")
     for role in (*settings.reaching_feet, *settings.pull, *settings.pin):
         joint_of(rig.skeleton, rig, role)
     return rig

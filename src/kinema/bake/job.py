@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,13 +16,18 @@ from kinema.bake.baking import bake
 from kinema.bake.grounds import GroundSpec, build_for
 from kinema.bake.report import Baked, clip_report, rig_report
 from kinema.bake.settings import BakeSettings
-from kinema.errors import InputError
+from kinema.errors import InputError, KinemaError
 from kinema.io import files, names
 from kinema.jobs.order import Order, Progress, choose_clips, encode_clips
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
+from kinema.model.rig import Rig
 from kinema.roles import Overrides
+from kinema.roles.shared_soles import Soles, share, with_shared
+
+MOST_SHARED = 40
+"""Files that are looked at for soles that takes of one skeleton share: more show nothing new."""
 
 LEAST_REST = 1.0
 """Seconds that the rest pose is baked for, at least: hands that reach and heads that turn are there from the start."""
@@ -40,11 +47,26 @@ class BakeOrder(Order):
     """Names, or patterns such as "Walk*"; empty: the only clip of the file."""
     roles: Overrides | None = None
     """Roles that override those that are found."""
+    soles: Soles = field(default_factory=dict)
+    """Soles of skeletons that several files share."""
     status: ClassVar[str] = "baked"
+
+    def informed(self, files: Iterable[tuple[str, bytes]]) -> BakeOrder:
+        """Return the order with the soles that takes of one skeleton share: those of files without skins."""
+        return replace(self, soles=share(self._rigs(islice(files, MOST_SHARED))))
+
+    def _rigs(self, given: Iterable[tuple[str, bytes]]) -> Iterator[Rig]:
+        for name, data in given:
+            with suppress(KinemaError):
+                character = files.load_bytes(data, Path(name).name, roles=self.roles)
+                if character.rig is not None and not character.skins:
+                    yield character.rig
 
     def make(self, data: bytes, name: str, kind: str, report: dict[str, Any], progress: Progress) -> bytes:
         """Bake the clips of a file and add them to it."""
         character = files.load_bytes(data, Path(name).name, roles=self.roles)
+        if character.rig is not None and not character.skins:
+            character = replace(character, rig=with_shared(character.rig, self.soles))
         rig = character.rig
         report["rig"] = rig_report(rig)
         chosen = self._chosen(character)
@@ -60,6 +82,7 @@ class BakeOrder(Order):
             part = partial(_progress, progress, number, len(chosen))
             baked = bake(character, clip, settings, progress=part)
             if spec is not None:
+                _check_ground_is_there(baked)
                 baked = replace(baked, problems=(*_ground_problems(spec, baked), *baked.problems))
             taken = [*character.clips, *(other.name for other in made)]
             made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
@@ -87,6 +110,12 @@ def rest_clip(character: Character, settings: BakeSettings) -> Clip:
     times = np.array((0.0, max(LEAST_REST, *(float(target.times[-1]) for target in targets))))
     rest = [np.repeat(array[np.newaxis], 2, axis=0) for array in character.skeleton.rest.arrays()]
     return Clip.from_poses("rest pose", character.skeleton, Pose.of(*rest), times=times)
+
+
+def _check_ground_is_there(baked: Baked) -> None:
+    missed = baked.after.missed[baked.after.planted]
+    if missed.size and missed.all():
+        raise InputError("no planted foot finds the ground within reach: it lies elsewhere; move the clip with --at")
 
 
 def _ground_problems(spec: GroundSpec, baked: Baked) -> Iterator[str]:

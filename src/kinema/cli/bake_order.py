@@ -12,6 +12,8 @@ from kinema.cli.bake_output import print_baked
 from kinema.cli.many_files import run_files
 from kinema.cli.options import parse_numbers
 from kinema.errors import InputError
+from kinema.io.files import load
+from kinema.jobs.order import choose_clips
 
 
 def run(options: BakeOptions) -> int:
@@ -26,10 +28,18 @@ def _check_something_asked(options: BakeOptions) -> None:
     timed = options.fps is not None or options.loops != 1 or options.start is not None or options.end is not None
     aimed = options.look_at or options.reach or options.pull or options.pin
     if not (moved or timed or aimed or options.heading is not None):
+        _check_clips(options)
         raise InputError(
             "no change is asked for; give at least one of --ground, --lock-feet, --look-at, --reach, --pull, --travel, "
             "--in-place, --at, --heading, --loops, --fps, --start, --end"
         )
+
+
+def _check_clips(options: BakeOptions) -> None:
+    """Raise for a mistake in --clip, which says more than that no change is asked for."""
+    file = Path(options.files[0])
+    if options.clip and file.is_file():
+        choose_clips(load(file, rig=False), options.clip)
 
 
 # --- from options to an order ----------------------------------------------------------------------------------

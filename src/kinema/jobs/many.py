@@ -6,6 +6,7 @@ file that fails does not stop the others.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -68,9 +69,18 @@ def run_many(
                 continue
             yield item, data
 
+    if len(items) > 1:
+        order = order.informed(_readable(items))
     for item, data, outcome in runner(pending(), order):
         finish(item, _written(item, data, outcome, manifest))
     return [reports[item] for item in items]
+
+
+def _readable(items: Iterable[Item]) -> Iterator[tuple[str, bytes]]:
+    """Read the files that can be read; what is wrong with the others is reported when their turn comes."""
+    for item in items:
+        with contextlib.suppress(KinemaError):
+            yield item.name, read(item)
 
 
 def _is_skipped(item: Item, data: bytes, manifest: Manifest | None) -> bool:

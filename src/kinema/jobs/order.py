@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -31,6 +31,10 @@ class Order(ABC):
     """Equal for equal orders only."""
     status: ClassVar[str]
     """What a file is when it is done, such as "baked"."""
+
+    def informed(self, files: Iterable[tuple[str, bytes]]) -> Order:
+        """Return the order with what several files show together. files: their names and bytes, read as needed."""
+        return self
 
     @abstractmethod
     def make(self, data: bytes, name: str, kind: str, report: dict[str, Any], progress: Progress) -> bytes:
