@@ -260,6 +260,20 @@ def test_from_frame_to_frame_the_stronger_effector_wins():
         assert report.error[stronger] < 2e-3 < report.error[1 - stronger]
 
 
+@pytest.mark.parametrize("strength", [0.0, -1.0, 101.0, float("nan")])
+def test_strengths_beyond_their_range_are_named(strength):
+    character = humanoid()
+    with pytest.raises(InputError, match=r"strength is .*; allowed are numbers from 0.01 to 100"):
+        km.FullBody(character).solve(character.skeleton.rest, [km.Effector("head", (0, 1, 0), strength=strength)])
+
+
+def test_transforms_of_another_batch_are_named():
+    character = humanoid()
+    transform = np.tile(np.eye(4)[:3].reshape(12), (2, 1))
+    with pytest.raises(InputError, match=r"transform has the batch \(2,\); pose and effectors have \(\)"):
+        km.FullBody(character).solve(character.skeleton.rest, [km.Effector("head", (0, 1, 0))], transform=transform)
+
+
 @pytest.mark.parametrize("strength", [0.05, 1.0, 8.0])
 def test_joints_that_cannot_all_be_met_have_the_smallest_weighted_sum_of_squares(strength):
     """Judged by trying all angles of one joint."""
