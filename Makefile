@@ -12,7 +12,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl plain_python_only tests/stages)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
 
-.PHONY: size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion clean
+.PHONY: size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting clean
 
 play: page
 	$(BIN)/kinema play
@@ -123,6 +123,10 @@ motion: $(INSTALLED)
 # Options: make motion-rates OPTIONS="--only 'cmu/0*' --ground stairs"
 motion-rates: $(INSTALLED)
 	$(BIN)/python -m tests.motion.rates $(or $(OPTIONS),--json benchmarks/results/motion_rates.json)
+
+# Every take and some clips of rigs moved onto twelve bodies and judged by their joints.
+retargeting: $(INSTALLED)
+	$(BIN)/python -m tests.retargeting $(or $(OPTIONS),--json benchmarks/results/retargeting.json)
 
 # Characters that walk without a clip, over six grounds at four frame rates, judged by their poses; then the tables of
 # docs/locomotion.md. Options: make locomotion OPTIONS="--only fox --ground 'stairs*' --rates 60 --details"

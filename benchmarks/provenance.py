@@ -36,6 +36,9 @@ class Figures:
 FIGURES = {
     "motion.json": Figures((*_CHARACTERS, "motion", "roles", "bake"), ("tests/motion",), "make motion"),
     "motion_rates.json": Figures((*_CHARACTERS, "motion", "roles"), ("tests/motion",), "make motion-rates"),
+    "retargeting.json": Figures(
+        (*_CHARACTERS, "motion", "roles", "bake", "retargeting"), ("tests/retargeting",), "make retargeting"
+    ),
     "locomotion.json": Figures((*_CHARACTERS, "demo/characters"), ("tests/locomotion",), "make locomotion"),
     "playground.json": Figures(
         (*_CHARACTERS, "demo", "physics", "playground"),

@@ -1,0 +1,173 @@
+"""How well a motion keeps to its source on another body, judged from joints alone.
+
+Everything is computed here with plain NumPy from world matrices: own contacts (by the height above where a point
+stands, and by speed), own directions, own slides. Only rigs say which joint is what.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+FPS = 60.0
+LOW, SLOW, SHORTEST = 0.03, 0.2, 0.07
+"""Leg lengths above its lowest, leg lengths a second, and seconds for which a point of a sole stands."""
+
+BENT = 0.17
+"""Sine of the bend of a knee, at least, for the side it bends to to count: 10 degrees."""
+
+
+def judge(source: Any, clip: Any, target: Any, new: Any) -> dict[str, float]:
+    """Return figures of a clip that was moved from one body to another. Angles are degrees, lengths leg lengths."""
+    length = float(new.duration)
+    times = np.linspace(0.0, length, max(round(length * FPS), 2) + 1)
+    start = min((float(track.times[0]) for track in clip.tracks), default=0.0)
+    ours, theirs = Seen(source, clip.sample(start + times)), Seen(target, new.sample(times))
+    dt = float(times[1] - times[0])
+    found = {
+        **directions(ours, theirs),
+        **trunk(ours, theirs),
+        **feet(ours, theirs, dt),
+        **smoothness(ours, theirs, dt),
+    }
+    return {name: float(value) for name, value in found.items()}
+
+
+class Seen:
+    """A motion in the axes of its body (x left, y up, z ahead) and in leg lengths."""
+
+    def __init__(self, character: Any, poses: Any) -> None:
+        self.rig = rig = character.rig
+        up, ahead = np.array(rig.up), np.array(rig.forward)
+        axes = np.stack((np.cross(up, ahead), up, ahead), -1)
+        world = character.skeleton.world(poses.astype(np.float64))
+        self.rotations = poses.rotations.astype(np.float64)
+        self.leg = rig.leg_length
+        self.at = world[..., :3, 3] @ axes / self.leg
+        self.stance = rig.standing_world[:, :3, 3].astype(np.float64) @ axes / self.leg
+        self.soles = np.stack([self._sole(leg, world) for leg in rig.legs], 1) @ axes / self.leg if rig.legs else None
+        self.floor = rig.floor / self.leg
+
+    def _sole(self, leg: Any, world: Any) -> Any:
+        joints, offsets = self.rig.sole_points(leg)
+        points = [world[:, j, :3, :3] @ offset + world[:, j, :3, 3] for j, offset in zip(joints, offsets, strict=True)]
+        return np.stack(points, 1)
+
+    def limbs(self, kind: str) -> dict[str, list[int]]:
+        return {limb.name: [int(joint) for joint in limb.joints] for limb in getattr(self.rig, kind)}
+
+
+def directions(ours: Seen, theirs: Seen) -> dict[str, Any]:
+    """Angles between the bones of limbs, of limbs with as many bones."""
+    angles = [
+        angle(ours.at[:, a[k + 1]] - ours.at[:, a[k]], theirs.at[:, b[k + 1]] - theirs.at[:, b[k]])
+        for kind in ("legs", "arms")
+        for a, b in pairs(ours, theirs, kind)
+        for k in range(len(a) - 1)
+    ]
+    return {"limbs": np.mean(angles), "limbs_p95": np.quantile(angles, 0.95)} if angles else {}
+
+
+def pairs(ours: Seen, theirs: Seen, kind: str) -> list[tuple[list[int], list[int]]]:
+    known = ours.limbs(kind)
+    both = [(known[name], joints) for name, joints in theirs.limbs(kind).items() if name in known]
+    return [(a, b) for a, b in both if len(a) == len(b)]
+
+
+def trunk(ours: Seen, theirs: Seen) -> dict[str, Any]:
+    """How the trunk leans compared to the stance, the line of the shoulders and the heading of the hips."""
+    found: dict[str, Any] = {}
+    if ours.rig.arms and theirs.rig.arms and ours.rig.legs:
+        ways, at_rest = [], []
+        for seen in (ours, theirs):
+            arms, legs = ([joints[0] for joints in seen.limbs(kind).values()] for kind in ("arms", "legs"))
+            ways.append(seen.at[:, arms].mean(1) - seen.at[:, legs].mean(1))
+            at_rest.append(seen.stance[arms].mean(0) - seen.stance[legs].mean(0))
+        found["trunk"] = angle(swing(at_rest[0], ways[0], at_rest[1]), ways[1]).mean()
+    for name, kind, level in (("shoulders", "arms", 1.0), ("heading", "legs", 0.0)):
+        lines = [across(seen, kind) for seen in (ours, theirs)]
+        if all(line is not None for line in lines):
+            found[name] = angle(*(line * (1.0, level, 1.0) for line in lines)).mean()
+    return found
+
+
+def across(seen: Seen, kind: str) -> Any:
+    limbs = seen.limbs(kind)
+    if not {"left", "right"} <= set(limbs):
+        return None
+    return seen.at[:, limbs["left"][0]] - seen.at[:, limbs["right"][0]]
+
+
+def feet(ours: Seen, theirs: Seen, dt: float) -> dict[str, Any]:
+    """Slide of points of soles while those of the source stand, sinking, and knees that bend to the other side."""
+    if ours.soles is None or theirs.soles is None:
+        return {}
+    names = list(ours.limbs("legs"))
+    order = [names.index(name) if name in names else k for k, name in enumerate(theirs.limbs("legs"))]
+    soles = ours.soles[:, order]
+    above = soles[..., 1] - np.quantile(soles[..., 1], 0.03, axis=0)
+    speed = np.linalg.norm(np.gradient(soles, dt, axis=0)[..., [0, 2]], axis=-1)
+    stands = (above < LOW) & (speed < SLOW)
+    slides = {"slide": slide(theirs.soles, stands, dt), "source_slide": slide(soles, stands, dt)}
+    heights = theirs.soles[..., 1].min(-1) - theirs.floor
+    return {**slides, "sink": max(0.0, -heights.min()), "flips": flips(ours, theirs)}
+
+
+def slide(soles: Any, stands: Any, dt: float) -> float:
+    """How far heel or ball slides in one contact, at most."""
+    worst = 0.0
+    for foot in range(soles.shape[1]):
+        for point in (0, 1):
+            edges = np.flatnonzero(np.diff(np.pad(stands[:, foot, point].astype(int), 1)))
+            for start, stop in edges.reshape(-1, 2):
+                if stop - start >= max(3, SHORTEST / dt):
+                    at = soles[start:stop, foot, point][:, [0, 2]]
+                    worst = max(worst, float(np.linalg.norm(at - np.median(at, 0), axis=-1).max()))
+    return worst
+
+
+def flips(ours: Seen, theirs: Seen) -> int:
+    """Number of knees that bend to the other side than those of the source."""
+    count = 0
+    for a, b in pairs(ours, theirs, "legs"):
+        bends = [np.cross(unit(bone(seen, j, 0)), unit(bone(seen, j, 1))) for seen, j in ((ours, a), (theirs, b))]
+        clear = (np.linalg.norm(bends[0], axis=-1) > BENT) & (np.linalg.norm(bends[1], axis=-1) > BENT)
+        count += bool(((bends[0] * bends[1]).sum(-1)[clear] < 0).any())
+    return count
+
+
+def bone(seen: Seen, joints: list[int], k: int) -> Any:
+    return seen.at[:, joints[k + 1]] - seen.at[:, joints[k]]
+
+
+def smoothness(ours: Seen, theirs: Seen, dt: float) -> dict[str, Any]:
+    """Largest step of a leg's joint beyond the source's, at 60 Hz, and the jerk of leg directions as a ratio."""
+    steps, jerks = [], []
+    for seen in (ours, theirs):
+        legs = list(seen.limbs("legs").values())
+        joints = [joint for leg in legs for joint in leg[:-1]] + [int(seen.rig.hips)]
+        dots = np.abs((seen.rotations[1:, joints] * seen.rotations[:-1, joints]).sum(-1)).clip(0, 1)
+        steps.append(np.degrees(2 * np.arccos(dots)).max(1))
+        ways = np.stack(
+            [unit(seen.at[:, leg[k + 1]] - seen.at[:, leg[k]]) for leg in legs for k in range(len(leg) - 1)], 1
+        )
+        jerks.append(np.linalg.norm(np.diff(ways, 3, axis=0), axis=-1).mean())
+    around = np.maximum.reduce([steps[0], np.roll(steps[0], 1), np.roll(steps[0], -1)])
+    return {"beyond": max(0.0, (steps[1] - around).max() / (60 * dt)), "jerk": jerks[1] / max(jerks[0], 1e-9)}
+
+
+def unit(v: Any) -> Any:
+    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12)
+
+
+def angle(a: Any, b: Any) -> Any:
+    return np.degrees(np.arccos(np.clip((unit(a) * unit(b)).sum(-1), -1.0, 1.0)))
+
+
+def swing(start: Any, ends: Any, v: Any) -> Any:
+    """v rotated by the smallest rotation from one direction to each of others."""
+    a, b = np.broadcast_to(unit(start), ends.shape), unit(ends)
+    c, d = np.cross(a, b), (a * b).sum(-1, keepdims=True)
+    v = np.broadcast_to(v, ends.shape)
+    return v * d + np.cross(c, v) + c * (c * v).sum(-1, keepdims=True) / (1 + d)
