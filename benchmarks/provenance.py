@@ -64,7 +64,7 @@ def made(name: str) -> dict[str, str]:
 
 def stamps(content: dict[str, Any]) -> list[dict[str, str]]:
     """Return what a file of figures says about its origin: once for the file, or once in each of its rows."""
-    return [content["made"]] if "made" in content else [row.get("made", {}) for row in content["rows"]]
+    return [content["made"]] if "made" in content else [row.get("made", {}) for row in content.get("rows", [])]
 
 
 def commit() -> str:

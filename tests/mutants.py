@@ -65,16 +65,25 @@ def constants(rooms: tuple[str, ...]) -> Iterator[Constant]:
             for line in text.splitlines(keepends=True):
                 lines.append(lines[-1] + len(line.encode()))
             for node in ast.parse(text).body:
-                if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
-                    continue
-                name, said = node.targets[0].id, node.value
-                value = getattr(module, name)
-                if not NAME.fullmatch(name) or type(value) not in (int, float) or abs(value) in (0, 1):
-                    continue
-                if any(isinstance(part, ast.Constant) for part in ast.walk(said)):
-                    start = lines[said.lineno - 1] + said.col_offset
-                    end = lines[(said.end_lineno or 0) - 1] + (said.end_col_offset or 0)
-                    yield Constant(str(path.relative_to(ROOT)), name, start, end, type(value) is int)
+                for target, said in assigned(node):
+                    value = getattr(module, target.id)
+                    if not NAME.fullmatch(target.id) or type(value) not in (int, float) or abs(value) in (0, 1):
+                        continue
+                    if any(isinstance(part, ast.Constant) for part in ast.walk(said)):
+                        start = lines[said.lineno - 1] + said.col_offset
+                        end = lines[(said.end_lineno or 0) - 1] + (said.end_col_offset or 0)
+                        yield Constant(str(path.relative_to(ROOT)), target.id, start, end, type(value) is int)
+
+
+def assigned(node: ast.stmt) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """Yield the names that a statement assigns with the value of each, also of several at once."""
+    if not isinstance(node, ast.Assign):
+        return
+    target, said = node.targets[0], node.value
+    several = isinstance(target, ast.Tuple) and isinstance(said, ast.Tuple)
+    for name, value in zip(target.elts, said.elts, strict=True) if several else [(target, said)]:  # type: ignore[attr-defined]
+        if isinstance(name, ast.Name):
+            yield name, value
 
 
 def tests_of(path: str) -> list[list[str]]:

@@ -258,3 +258,48 @@ def test_an_end_may_be_read_off_rounded():
     assert frames_of(person.rig, person.clips["idle"], settings).times[-1] == pytest.approx(1.0, abs=1e-4)
     with pytest.raises(km.InputError, match="goes from 0 to 4 s"):
         frames_of(person.rig, person.clips["idle"], BakeSettings(start=3.0, end=4.015))
+
+
+# --- where calibration ends -------------------------------------------------------------------------------------
+
+
+def jumping(person, steps):
+    """(F, J, 4) rotations of a body whose joints all rotate by so many degrees from frame to frame."""
+    angles = np.radians(np.concatenate(((0.0,), np.cumsum(steps))))
+    rest = person.skeleton.rest.arrays()
+    parts = [np.repeat(part[np.newaxis], len(angles), axis=0).copy() for part in rest]
+    turns = arrays.from_axis_angle(np.broadcast_to((1.0, 0.0, 0.0), (len(angles), 3)), angles)
+    parts[1] = arrays.mul(parts[1].astype(float), turns[:, np.newaxis])
+    return km.Pose.of(*parts)
+
+
+def skipped(person, steps):
+    """How many frames are taken for calibration."""
+    poses = jumping(person, steps)
+    found = skip_calibration(person.rig, poses, 1, 1 / 60)
+    return int((arrays.angle_between(found.rotations, poses.rotations) > 1e-3).any(axis=-1).sum())
+
+
+@pytest.mark.parametrize(
+    ("jump", "near", "frame", "count"),
+    [
+        (7.0, 0.5, 3, 4),
+        (5.0, 0.5, 3, 0),  # Bodies are as fast as that.
+        (20.0, 4.5, 3, 4),
+        (20.0, 5.5, 3, 0),  # Not four times as far as beside it.
+        (20.0, 0.5, 55, 56),
+        (20.0, 0.5, 65, 0),  # After a second.
+    ],
+)
+def test_a_body_jumps_out_of_calibration_once_and_far(jump, near, frame, count):
+    steps = np.full(90, 0.2)
+    steps[frame + 3], steps[frame] = near, jump
+    assert skipped(humanoid(), steps) == count
+
+
+def test_five_keys_after_a_jump_are_looked_at():
+    """A blow that follows a little later does not hide it."""
+    for later, count in ((5, 0), (6, 4)):
+        steps = np.full(90, 0.2)
+        steps[3], steps[3 + later] = 20.0, 12.0
+        assert skipped(humanoid(), steps) == count
