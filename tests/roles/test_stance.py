@@ -94,3 +94,32 @@ def test_the_stance_is_a_moment_whose_trunk_is_not_twisted():
     rig = roles.find(down.skeleton, {"sway": clip})
     assert rig.stance is not None
     assert rig.forward == pytest.approx((0, 0, 1), abs=0.06)
+
+
+def twisted(made, hips, chest):
+    """A person whose hips and chest are rotated about y at rest, degrees, and whose feet point ahead."""
+    old, rig = made.skeleton, made.rig
+    rotations = old.rest.rotations.astype(np.float64)
+
+    def rotate(joint, degrees):
+        parent = int(old.parents[joint])
+        own = km.Pose(old.rest.translations.astype(np.float64), rotations, old.rest.scales.astype(np.float64))
+        world = old.world_rotations(own)
+        above = world[parent] if parent >= 0 else np.array((0.0, 0.0, 0.0, 1.0))
+        spun = arrays.mul(arrays.from_axis_angle((0.0, 1.0, 0.0), np.radians(degrees)), world[joint])
+        rotations[joint] = arrays.mul(arrays.conj(above), spun)
+
+    rotate(rig.hips, hips)
+    rotate(rig.spine[0], chest - hips)
+    for leg in rig.legs:
+        rotate(leg.joints[0], -hips)
+    rest = km.Pose(old.rest.translations.astype(np.float64), rotations, old.rest.scales.astype(np.float64))
+    return km.Skeleton(old.names, old.parents, rest, None, old.inverse_bind)
+
+
+@pytest.mark.parametrize(("hips", "chest"), [(14, -14), (14, 14), (20, -10), (-25, 10)])
+def test_a_twisted_rest_pose_faces_where_hips_chest_and_feet_do_together(hips, chest):
+    made = MADE["humanoid"]()
+    skeleton = twisted(made, hips, chest)
+    for skins in (made.skins, ()):
+        assert roles.find(skeleton, skins=skins).forward == pytest.approx((0, 0, 1), abs=0.01)

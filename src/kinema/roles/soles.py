@@ -30,6 +30,9 @@ LEVEL_BAND = 0.01
 THICKEST_SOLE = 0.07
 """Leg lengths that the lowest joints of a foot are above the ground, at most: the ball of a foot."""
 
+THINNEST_SOLE = 0.01
+"""Leg lengths that they are above it, at least, where the file's height 0 does not tell: joints are inside the foot."""
+
 FARTHEST_ZERO = 0.12
 """Leg lengths: captured feet stand at most this far above the height 0 that the file means to be its floor."""
 
@@ -100,9 +103,8 @@ def _down_to_zero(
     size = min(evidence.length(leg.joints) for leg in legs.values())
     if level > FARTHEST_ZERO * size and -LEVEL_DEPTH * size < lowest <= FARTHEST_ZERO * size:
         level = max(lowest, 0.0)
-    if not 0.0 < level <= FARTHEST_ZERO * size:
-        return soles, level
-    thick = min(level, THICKEST_SOLE * size)
+    above_zero = 0.0 < level <= FARTHEST_ZERO * size
+    thick = min(level, THICKEST_SOLE * size) if above_zero else THINNEST_SOLE * size if level < 0.0 else 0.0
     for name, sole in soles.items():
         soles[name] = replace(sole, sole=sole.sole + thick, toe_sole=sole.toe_sole + thick)
     return soles, level - thick

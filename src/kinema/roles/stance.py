@@ -34,6 +34,12 @@ LOW = 0.1
 TWISTED = 0.5
 """Body sizes that one foot may be above the other instead of a radian between the lines of hips, shoulders and feet."""
 
+CROOKED = math.radians(4)
+"""Radians between the lines of hips, shoulders and feet from which a body is twisted, as in an idle pose."""
+
+ALONG_AXIS = math.radians(10)
+"""Radians from an axis of the file within which a twisted body is taken to face along it."""
+
 LEVEL_FOOT = (math.radians(-10), math.radians(40))
 """Radians that a foot points down from its ankle to its end if it stands flat: least and most of what rigs have. A rest
 pose in between is taken as it is; clips may show feet on tiptoe alone."""
@@ -85,11 +91,13 @@ def find(
     """forward: where it is known. sides: joints that are known to be "left" or "right"."""
     world, pose = _standing(evidence, posture)
     positions, up = world[:, :3, 3], posture.up
-    across = symmetry.across
-    if pose is not None:
-        lines = _lines(evidence, posture, positions)
-        across = sum(lines) if lines else facing.across_of(pairs, positions, evidence.size)
+    across = symmetry.across if pose is None else facing.across_of(pairs, positions, evidence.size)
+    lines = _lines(evidence, posture, positions)
+    if lines and (pose is not None or (len(posture.legs) == 1 and _twist(lines) > CROOKED)):
+        across = sum(lines)  # Fingers and arms would outweigh hips and feet in a mirror plane.
     across = _flat(across, up)
+    if lines and len(posture.legs) == 1 and _twist(lines) > CROOKED:
+        across = _snapped(across)
     if forward is not None:
         known = _flat(np.asarray(forward, float), up)
         return Stance(world, pose, up, known, bool(np.cross(up, known) @ across > 0), 1.0, ())
@@ -183,6 +191,13 @@ def _slopes(evidence: Evidence, world: Any, path: tuple[int, ...], up: Any) -> A
     ankle = path[-3] if evidence.end[path[-1]] and len(path) > 4 else path[-2]
     way = world[:, path[-1], :3, 3] - world[:, ankle, :3, 3]
     return np.arcsin(np.clip(-(arrays.unit(way) @ up), -1.0, 1.0))
+
+
+def _snapped(across: Any) -> Any:
+    """An axis of the file if a direction nearly is one: characters are made along axes, however they stand."""
+    axis = int(np.argmax(np.abs(across)))
+    near = abs(across[axis]) > math.cos(ALONG_AXIS)
+    return np.eye(3)[axis] * np.sign(across[axis]) if near else across
 
 
 def _flat(way: Any, up: Any) -> Any:
