@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+PLAY_INSTALLED := $(VENV)/.installed-play
+PAGE_SOURCES := $(shell find src/kinema/playground/web -type f -not -path '*/node_modules/*' -not -name protocol.ts)
 PLAYGROUND_RESULTS := benchmarks/results/playground.json
 NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
@@ -14,10 +16,10 @@ UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tes
 
 .PHONY: size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting clean
 
-play: page
+play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
 
-# The playground's page, built anew where its sources are newer.
+# The playground's page, built anew where its sources are newer. Installing Kinema builds it too.
 page: $(INSTALLED)
 	$(BIN)/python hatch_build.py
 
@@ -156,6 +158,13 @@ $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[dev,play]"
+	touch $@ $(PLAY_INSTALLED)
+
+# What the playground needs and no more: the tools that tests need come with the first `make test`.
+$(PLAY_INSTALLED): pyproject.toml $(PAGE_SOURCES)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[play]"
 	touch $@
 
 # Without a network, what needs them is skipped.

