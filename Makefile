@@ -1,5 +1,6 @@
 # Two commands on a fresh machine with Python 3.11+ and make: `make play` and `make test`.
-# `make test` takes under ten minutes on two cores from nothing and runs on every push; `make test-all` runs every night.
+# `make test` takes about ten minutes on two idle cores and runs on pushes to main and pull requests; `make test-all` runs
+# every night.
 
 PYTHON ?= python3
 VENV := .venv
