@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinema.demo import humanoid
+from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.retargeting.matching import match
-from kinema.retargeting.parts import Body
+from kinema.retargeting.retarget import paired_bodies
 from kinema.retargeting.transfer import tables, transfer
 from tests.retargeting.variants import Variant, joint_positions, matrix_of, mixed_order, unit, vary
 
@@ -24,7 +25,7 @@ BODY = [int(joint) for limb in (*PERSON.rig.legs, *PERSON.rig.arms) for joint in
 
 
 def moved(source, poses, target, mirror=False):
-    ours, theirs = Body(source.rig), Body(target.rig)
+    ours, theirs = paired_bodies(source.rig, target.rig, mirror)
     scale = theirs.rig.leg_length / ours.rig.leg_length
     return transfer(tables(ours, theirs, match(ours, theirs, mirror), scale, mirror), poses, theirs)
 
@@ -64,6 +65,20 @@ def test_names_and_order_of_joints_do_not_matter(seed):
 @pytest.mark.parametrize("angle", [-0.5, 0.3, 0.7, 1.2])
 def test_arms_of_the_rest_pose_do_not_matter(angle):
     check_same_motion(Variant(arms=angle))
+
+
+@pytest.mark.parametrize("arms", [0.0, 0.8])
+def test_fingers_curl_alike(arms):
+    """Each joint of each finger of a fist is where it is on the person; thumbs too."""
+    rotations = WALK.rotations.copy()
+    joints = [int(joint) for arm in PERSON.rig.arms for finger in arm.fingers for joint in finger]
+    assert joints
+    for joint in joints:
+        rotations[:, joint] = arrays.mul(rotations[:, joint], np.array((0.2, 0.1, np.sin(0.4), 0.9)) / 1.0123)
+    poses = Pose.of(WALK.translations, arrays.unit(rotations), WALK.scales)
+    other = vary(PERSON, Variant(axes=7, arms=arms))
+    theirs, ours = joint_positions(other, moved(PERSON, poses, other)), joint_positions(PERSON, poses)
+    assert np.abs(theirs - ours)[:, joints].max() < 1e-6
 
 
 def test_back_again_is_the_same_pose():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -245,7 +245,7 @@ class Rig:
         """The arm with a name."""
         return _named("arm", name, self.arms)
 
-    @property
+    @cached_property
     def leg_length(self) -> float:
         """Mean length of the legs, from hip to ankle; without legs, half the height of the character at rest.
 

@@ -21,7 +21,7 @@ from kinema.model.pose import Pose
 from kinema.motion.contacts import RELEASE_SHARE
 from kinema.retargeting.matching import match
 from kinema.retargeting.parts import Body
-from kinema.retargeting.retarget import check_scale, rig_of
+from kinema.retargeting.retarget import check_scale, paired_bodies, rig_of
 from kinema.retargeting.transfer import tables, transfer, transfer_frames
 from kinema.solvers.body.full_body import FullBody
 from kinema.solvers.body.targets import Effector
@@ -171,7 +171,7 @@ class Retargeter:
         scale: float | None = None,
         mirror: bool = False,
     ) -> None:
-        ours, theirs = Body(rig_of("source", source)), Body(rig_of("target", target))
+        ours, theirs = paired_bodies(rig_of("source", source), rig_of("target", target), mirror)
         self.matches = match(ours, theirs, mirror)
         self.scale = check_scale(scale, ours.rig, theirs.rig)
         self._source, self._target, self._body = source.skeleton, theirs, FullBody(target, attempts=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinema.errors import InputError, listed
-from kinema.model.rig import Rig
+from kinema.model.rig import FINGERS, Fingers, Rig
 from kinema.retargeting.parts import Body, Part
 
 
@@ -46,10 +46,12 @@ def match(source: Body, target: Body, mirror: bool = False, joints: Mapping[str,
     """
     legs, arms = match_limbs(source.rig, target.rig)
     if mirror:
-        legs, arms = (_crossed(limbs) for limbs in (legs, arms))
+        legs, arms = (crossed(limbs) for limbs in (legs, arms))
     renamed = {f"{name} {what}": f"{other} {what}" for name, other in legs.items() for what in ("leg", "foot")}
     renamed |= {f"{name} {what}": f"{other} {what}" for name, other in arms.items() for what in ("shoulder", "arm")}
+    fingers = _finger_groups(source, target, arms)
     groups = _groups(source.parts)
+    renamed |= fingers
     follows, missing = [], []
     for group, parts in _groups(target.parts).items():
         others = groups.get(renamed.get(group, group if group in ("trunk", "neck") else ""), [])
@@ -68,6 +70,29 @@ def match(source: Body, target: Body, mirror: bool = False, joints: Mapping[str,
         tuple(missing),
         tuple(group for group in groups if group not in used),
     )
+
+
+def _finger_groups(source: Body, target: Body, arms: Mapping[str, str]) -> dict[str, str]:
+    """Match fingers by name; one that the source lacks follows its neighbour."""
+    found = {}
+    for name, other in arms.items():
+        if name not in target.palms or other not in source.palms:
+            continue
+        ours, theirs = (Fingers.of(body.rig.arm(arm).fingers).names for body, arm in ((source, other), (target, name)))
+        for finger in theirs:
+            if finger in ours:
+                near = finger
+            elif finger == "thumb":
+                continue
+            else:
+                near = min((each for each in ours if each != "thumb"), key=lambda each: _apart(each, finger))
+            found[f"{name} {finger}"] = f"{other} {near}"
+    return found
+
+
+def _apart(finger: str, other: str) -> int:
+    """How many fingers lie between two."""
+    return abs(FINGERS.index(finger) - FINGERS.index(other)) if {finger, other} <= set(FINGERS) else len(FINGERS)
 
 
 def _replace(follows: dict[int, Follow], source: Body, target: Body, joints: Mapping[str, str]) -> None:
@@ -106,7 +131,7 @@ def match_limbs(source: Rig, target: Rig) -> tuple[dict[str, str], dict[str, str
     return legs, {arm.name: arm.name for arm in target.arms if arm.name in arms}
 
 
-def _crossed(limbs: Mapping[str, str]) -> dict[str, str]:
+def crossed(limbs: Mapping[str, str]) -> dict[str, str]:
     """Let limbs follow those of the other side, where there are any."""
     others = {name: other_side(other) for name, other in limbs.items()}
     return {name: other if other in limbs.values() else limbs[name] for name, other in others.items()}

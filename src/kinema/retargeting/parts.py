@@ -17,7 +17,7 @@ import numpy as np
 
 from kinema.math import arrays
 from kinema.model.pose import Pose
-from kinema.model.rig import Arm, Leg, Rig
+from kinema.model.rig import Arm, Fingers, Leg, Rig
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
@@ -52,6 +52,9 @@ class Body:
     flat_feet: Mapping[str, Any] = field(default_factory=dict)
     """(3,): the up direction of feet that stand flat, canonical axes of the stance, where it is another than up; by the
     name of the leg."""
+
+    palms: frozenset[str] = frozenset()
+    """Names of the arms whose palms say how hand and forearm are rotated: those that both bodies show."""
 
     @cached_property
     def axes(self) -> Any:
@@ -192,11 +195,29 @@ class Body:
         joints, name = [int(joint) for joint in arm.joints], f"{arm.name} arm"
         if arm.shoulder is not None:
             yield Part(f"{arm.name} shoulder", 0.0, int(arm.shoulder), IDENTITY)
-        side = np.sign(self.positions[joints[0]][0] - self.carried_at[0]) or 1.0
-        swings = self._swings(joints, side * np.array(LEFT), IDENTITY)
+        side = float(np.sign(self.positions[joints[0]][0] - self.carried_at[0]) or 1.0)
+        straight = side * np.array(LEFT)
+        swings = self._swings(joints, straight, IDENTITY)
+        swings.append(swings[-1])
+        palm = palm_of(self.rig, arm, self.positions) if arm.name in self.palms else None
+        if palm is not None:
+            along = self.positions[joints[-1]] - self.positions[joints[-2]]
+            swings[-2:] = [_tuple(_palm_frame(way, palm[1], side)) for way in (along, palm[0])]
         places = np.linspace(0.0, 1.0, len(joints))
-        for joint, place, rotation in zip(joints, places, [*swings, swings[-1]], strict=True):
+        for joint, place, rotation in zip(joints, places, swings, strict=True):
             yield Part(name, float(place), joint, rotation)
+        if palm is not None:
+            yield from self._fingers(arm, straight, swings[-1])
+
+    def _fingers(self, arm: Arm, straight: Any, hand: Any) -> Iterator[Part]:
+        """The fingers of a hand, from the T-pose of a flat hand. Thumbs have none: they move as from their stance."""
+        for finger, chain in Fingers.of(arm.fingers).items():
+            joints = [int(joint) for joint in chain]
+            swings = [hand] * len(joints) if finger == "thumb" else self._swings(joints, straight, hand)
+            swings += swings[-1:] * (len(joints) - len(swings)) or [hand]
+            places = _places(self.positions[joints])
+            for joint, place, rotation in zip(joints, places, swings, strict=False):
+                yield Part(f"{arm.name} {finger}", place, joint, rotation)
 
     def _swings(self, joints: Sequence[int], straight: Any, above: Any) -> list[Any]:
         """S of each bone of a limb: the smallest rotation from the direction that it has in the T-pose, on top of that
@@ -209,6 +230,31 @@ class Body:
                 rotation = arrays.mul(_swing(arrays.rotate(rotation, np.array(straight)), way), rotation)
             found.append(_tuple(rotation))
         return found
+
+
+def palm_of(rig: Rig, arm: Arm, positions: Any) -> tuple[Any, Any] | None:
+    """Return where a hand points and where its index finger is, seen from the little one; None with too few fingers.
+
+    positions: (J, 3), of the stance.
+    """
+    chains = Fingers.of(arm.fingers).items()
+    knuckles = [positions[int(chain[0])] for finger, chain in chains if finger != "thumb"]
+    if len(knuckles) < 2:
+        return None
+    along, across = np.mean(knuckles, axis=0) - positions[int(arm.joints[-1])], knuckles[0] - knuckles[-1]
+    if np.linalg.norm(np.cross(along, across)) < SHORT * rig.leg_length**2:
+        return None
+    return along, across
+
+
+def shared_palms(source: Rig, target: Rig, arms: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of the arms of both bodies of which both show a palm. arms: the source's by the target's."""
+    shown = [
+        {arm.name for arm in rig.arms if palm_of(rig, arm, rig.standing_world[:, :3, 3]) is not None}
+        for rig in (source, target)
+    ]
+    both = {name: other for name, other in arms.items() if name in shown[1] and other in shown[0]}
+    return frozenset(both.values()), frozenset(both)
 
 
 def mirrored(rotations: Any, signs: Any) -> Any:
@@ -225,6 +271,13 @@ def _places(positions: Any) -> list[float]:
 
 def _middles(places: Sequence[float]) -> list[float]:
     return [(a + b) / 2 for a, b in pairwise(places)]
+
+
+def _palm_frame(along: Any, across: Any, side: float) -> Any:
+    """The rotation from the T-pose to a hand that points along a direction, its index finger across it."""
+    x = side * arrays.unit(along)
+    z = arrays.unit(across - x * (across @ x))
+    return arrays.from_matrix(np.stack((x, np.cross(z, x), z), axis=-1))
 
 
 def _frame(left: Any, up: Any) -> Any:

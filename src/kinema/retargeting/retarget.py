@@ -27,13 +27,14 @@ from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
+from kinema.motion.contacts import MEASURED, low_points
 from kinema.motion.runs import runs
-from kinema.motion.soles import slides_of, sole_points
+from kinema.motion.soles import slides_of, sole_motion, sole_points
 from kinema.notices import logger
 from kinema.retargeting.feet import FootMotion, shift_feet, standing_heights
 from kinema.retargeting.flat_feet import flat_feet
-from kinema.retargeting.matching import Matches, match, other_side
-from kinema.retargeting.parts import MIRROR, Body
+from kinema.retargeting.matching import Matches, crossed, match, match_limbs, other_side
+from kinema.retargeting.parts import MIRROR, Body, shared_palms
 from kinema.retargeting.report import RetargetReport, matched_joints, slide_of, warnings_of
 from kinema.retargeting.transfer import tables, transfer
 from kinema.roles import handles, take_along
@@ -43,8 +44,8 @@ from kinema.solvers.body.targets import Effector
 PASSES = 3
 """Passes of a loop that are computed: the middle one goes on from the one before and into the one after."""
 
-OWN_CLIPS, OWN_SECONDS = 3, 10.0
-"""Clips of the target, and seconds of each, that show how its feet stand flat."""
+OWN_CLIPS, OWN_SECONDS, OWN_STEP = 3, 10.0, 1 / 30
+"""Clips of the target, seconds of each, and seconds from pose to pose, that show how its feet stand flat."""
 
 SMALLEST_SCALE, LARGEST_SCALE = 1e-9, 1e9
 """Length of the target per length of the source that may be asked for."""
@@ -161,8 +162,9 @@ def retarget(
     size = check_scale(scale, rig_of("source", source), theirs)
     frames = _frames(source, rig_of("source", source), clip, fps)
     level = level_floor(source, frames) if levelling and ground != "keep" else frames
-    onto = Body(theirs, _own_flat_feet(target, theirs))
-    motion = _Motion(source, level, target, onto, mirror, size, joints)
+    palms = find_palms(frames.rig, theirs, mirror)
+    onto = Body(theirs, _own_flat_feet(target, theirs), palms[1])
+    motion = _Motion(source, level, palms[0], target, onto, mirror, size, joints)
     done = motion.on_feet(lock) if contacts and motion.matches.legs else motion.as_directed()
     new = _new_clip(clip, target, _with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
@@ -193,8 +195,20 @@ def check_scale(scale: float | None, source: Rig, target: Rig) -> float:
 
 def find_matches(source: Character, target: Character, mirror: bool = False) -> dict[str, str]:
     """Return which joint of the source each joint of the target would follow, by name."""
-    ours, theirs = Body(rig_of("source", source)), Body(rig_of("target", target))
+    ours, theirs = paired_bodies(rig_of("source", source), rig_of("target", target), mirror)
     return matched_joints(ours, theirs, match(ours, theirs, mirror))
+
+
+def paired_bodies(source: Rig, target: Rig, mirror: bool) -> tuple[Body, Body]:
+    """Return two bodies whose hands are compared by their palms where both have them."""
+    ours, theirs = find_palms(source, target, mirror)
+    return Body(source, palms=ours), Body(target, palms=theirs)
+
+
+def find_palms(source: Rig, target: Rig, mirror: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of the arms of source and target that are compared by their palms."""
+    arms = match_limbs(source, target)[1]
+    return shared_palms(source, target, crossed(arms) if mirror else arms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +249,7 @@ class _Motion:
 
     source: Character
     frames: ClipFrames
+    palms: frozenset[str]
     target: Character
     onto: Body
     mirror: bool
@@ -245,7 +260,7 @@ class _Motion:
     def body(self) -> Body:
         """The source, with feet that are flat where they stand."""
         rig = self.frames.rig
-        return Body(rig, flat_feet(Body(rig), self.own_world, self.frames.held, self.frames.dt))
+        return Body(rig, flat_feet(Body(rig), self.own_world, self.frames.held, self.frames.dt), self.palms)
 
     @cached_property
     def matches(self) -> Matches:
@@ -388,14 +403,21 @@ def _frames(source: Character, rig: Rig, clip: Clip, fps: float | None) -> ClipF
 
 
 def _own_flat_feet(target: Character, rig: Rig) -> Mapping[str, Any]:
-    """How the feet of the target stand flat in its own clips."""
+    """How the feet of the target stand flat in its own clips; cached with its skeleton."""
+    clips = tuple(target.clips.values())[:OWN_CLIPS] if rig.legs else ()
+    key = ("flat feet", *(id(clip) for clip in clips))
+    return rig.skeleton.cached(key, lambda: (clips, _flat_feet_of(clips, rig)))[1]  # The clips keep their ids.
+
+
+def _flat_feet_of(clips: tuple[Clip, ...], rig: Rig) -> Mapping[str, Any]:
+    """How feet stand flat in clips: where they are low and do not rotate, also in walks in place."""
     found: dict[str, Any] = {}
-    for clip in list(target.clips.values())[:OWN_CLIPS] if rig.legs else []:
-        times = np.arange(0.0, min(float(clip.duration or 0.0), OWN_SECONDS), 1.0 / 30.0)
+    for clip in clips:
+        times = np.arange(0.0, min(float(clip.duration or 0.0), OWN_SECONDS), OWN_STEP)
         if times.size > 2:
-            short = Clip.from_poses(clip.name, clip.skeleton, clip.sample(times), times=times)
-            frames = frames_of(rig, short, BakeSettings(lock_feet=True)).without_lead
-            found = {**flat_feet(Body(rig), frames.world, frames.held, frames.dt), **found}
+            world = rig.skeleton.world(clip.sample(times)).astype(np.float64)
+            low = low_points(MEASURED, sole_motion(rig, sole_points(rig, world), OWN_STEP)).any(axis=-1)
+            found = {**flat_feet(Body(rig), world, low, OWN_STEP), **found}
     return found
 
 
