@@ -11,7 +11,16 @@ import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.feet.hold import REST_FADE, bridge_contacts, hold_feet, rest_feet, shift_footholds, steady_contacts
+from kinema.bake.feet.hold import (
+    REST_FADE,
+    _while_reached,
+    _within_reach,
+    bridge_contacts,
+    hold_feet,
+    rest_feet,
+    shift_footholds,
+    steady_contacts,
+)
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.clip import Clip
@@ -241,3 +250,66 @@ def test_what_drifts_in_a_contact_is_held_at_its_mean():
     moves = np.linspace(0.0, 1.0, FRAMES)[:, np.newaxis, np.newaxis] * (1.0, 0.0, 0.0)
     held_moves = steady_contacts(moves, held)[20:40]
     np.testing.assert_allclose(held_moves, np.broadcast_to(moves[20:40].mean(axis=0), held_moves.shape))
+
+
+# --- how far ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def both_held():
+    """A person that stands for a second, both feet held."""
+    person = humanoid()
+    poses = Pose.of(*(np.repeat(part[np.newaxis], 31, axis=0) for part in person.skeleton.rest.arrays()))
+    clip = Clip.from_poses("stand", person.skeleton, poses, times=np.arange(31) / 30)
+    frames = frames_of(person.rig, clip, BakeSettings(lock_feet=True)).without_lead
+    return person, dataclasses.replace(frames, held=np.ones_like(frames.held), one_pass=0)
+
+
+def aside_for(frames, drop):
+    """How far a foot is moved aside for the hips to come down by so many leg lengths until it reaches."""
+    rig = frames.rig
+    hip, ankle = (frames.world[0, rig.legs[0].joints[k], :3, 3] for k in (0, -1))
+    own, length = float(np.linalg.norm(ankle - hip)), rig.skeleton.length(rig.legs[0].joints)
+    reach, down, across = max(0.985 * length, own), hip[1] - ankle[1], ankle[0] - hip[0]
+    return np.sqrt(reach**2 - (down - drop * rig.leg_length) ** 2) - across
+
+
+@pytest.mark.parametrize(("drop", "share"), [(0.07, 1.0), (0.09, 0.8)])
+def test_hips_come_down_by_eight_hundredths_for_a_foot_that_is_held(both_held, drop, share):
+    _, frames = both_held
+    changes = np.zeros((*frames.held.shape, 3))
+    changes[:, 0, 0] = aside_for(frames, drop)
+    found = _within_reach(frames, changes)
+    np.testing.assert_allclose(found[:, 0], share * changes[:, 0])
+
+
+@pytest.mark.parametrize(("raised", "share"), [(0.18, 1.0), (0.22, 0.8)])
+def test_a_leg_is_folded_by_a_fifth_at_most(both_held, raised, share):
+    _, frames = both_held
+    rig, world = frames.rig, frames.world
+    way = world[:, rig.legs[0].joints[0], :3, 3] - world[:, rig.legs[0].joints[-1], :3, 3]
+    changes = np.zeros((*frames.held.shape, 3))
+    changes[:, 0] = raised * way
+    np.testing.assert_allclose(_within_reach(frames, changes)[:, 0], share * changes[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("drop", "last", "ends"), [(0.02, 10, False), (0.04, 10, True), (0.04, 13, True), (0.04, 20, False)]
+)
+def test_a_contact_ends_where_its_foot_is_out_of_reach_unless_that_is_long(both_held, drop, last, ends):
+    _, frames = both_held
+    held = frames.held.copy()
+    held[50:] = False
+    changes = np.zeros((*held.shape, 3))
+    changes[50 - last : 50, 0, 0] = aside_for(frames, drop)
+    found = _while_reached(dataclasses.replace(frames, held=held), changes)
+    assert int(found[:, 0].sum()) == (50 - last if ends else 50)
+
+
+@pytest.mark.parametrize(("slide", "left"), [(0.003, True), (0.006, False)])
+def test_less_than_two_thousandths_to_both_sides_is_no_slide(both_held, slide, left):
+    person, frames = both_held
+    transforms = frames.transforms.copy()
+    transforms[:, 2, 3] += np.linspace(0.0, slide * frames.rig.leg_length, len(transforms))
+    moved = dataclasses.replace(frames, transforms=transforms)
+    assert (hold_feet(person, moved) is moved) == left
