@@ -51,7 +51,7 @@ FLAT_BAND = 0.14
 FEWEST_STANDING = 5
 """Moments, of thirty a second, that a foot must stand for clips to show how."""
 
-FEET_DIFFER = 0.02
+FEET_DIFFER = 0.04
 """Leg lengths between the ankles of the two feet of a pair, as they stand, from which their difference is a doubt."""
 
 LEVEL_SHARE = 0.12
@@ -104,7 +104,9 @@ def _down_to_zero(
     if level > FARTHEST_ZERO * size and -LEVEL_DEPTH * size < lowest <= FARTHEST_ZERO * size:
         level = max(lowest, 0.0)
     above_zero = 0.0 < level <= FARTHEST_ZERO * size
-    thick = min(level, THICKEST_SOLE * size) if above_zero else THINNEST_SOLE * size if level < 0.0 else 0.0
+    thick = (
+        min(level, THICKEST_SOLE * size) if above_zero else THINNEST_SOLE * size if level < -LEVEL_BAND * size else 0.0
+    )
     for name, sole in soles.items():
         soles[name] = replace(sole, sole=sole.sole + thick, toe_sole=sole.toe_sole + thick)
     return soles, level - thick
