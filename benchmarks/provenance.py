@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import os
+import re
 import subprocess
+import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -45,7 +48,7 @@ FIGURES = {
         ("benchmarks/playground.py", "tests/e2e/latency.py", "tests/first_frame.py"),
         "make playground-figures",
     ),
-    "intel-xeon-processor-2.80ghz-2.json": Figures(_CHARACTERS, ("benchmarks",), "make bench"),
+    "amd-epyc-2.json": Figures(_CHARACTERS, ("benchmarks",), "make bench"),
     "full_body.json": Figures(("math", "model", "solvers/body"), ("benchmarks/full_body.py",), "make figures"),
     "nvidia-h200.json": Figures(
         ("math", "solvers/chain", "solvers/limb", "solvers/gpu"), ("benchmarks/gpu.py",), "python -m benchmarks.gpu"
@@ -99,17 +102,28 @@ def _files(places: Any) -> Iterator[Path]:
 
 @cache
 def _content(path: Path) -> str:
-    """Return a digest of a module without its comments, docstrings and layout."""
+    """Return a digest of a module without its comments, docstrings and layout, the same for every version of Python."""
     text = path.read_text("utf-8")
     if path.suffix == ".py":
-        tree = ast.parse(text)
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if isinstance(body, list):
-                node.body = [part for part in body if not _is_docstring(part)]  # type: ignore[attr-defined]
-        text = ast.dump(tree)
+        lines = text.splitlines(keepends=True)
+        for (first, start), (last, end) in sorted(_unimportant(text), reverse=True):
+            lines[first - 1 : last] = [lines[first - 1][:start] + lines[last - 1][end:]]
+        text = re.sub(r",([)\]}])", r"\1", "".join("".join(lines).split()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+Span = tuple[tuple[int, int], tuple[int, int]]
+"""Line and column at which a piece of text starts and ends."""
+
+
+def _unimportant(text: str) -> Iterator[Span]:
+    """Yield where the comments and docstrings of a module are."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start, token.end
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        for part in body if isinstance(body, list) else ():
+            value = part.value if isinstance(part, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
