@@ -102,7 +102,7 @@ def replaced(text: str, new: str) -> str:
 
 def current(results: Path) -> str:
     """Return the README's table of the results committed in a folder."""
-    files = ("intel-xeon-processor-2.80ghz-2.json", "nvidia-h200.json")
+    files = ("amd-epyc-2.json", "nvidia-h200.json")
     cpu, gpu = (json.loads((results / name).read_text()) for name in files)
     return table(cpu, gpu)
 
