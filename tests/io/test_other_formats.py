@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import zipfile
 
 import numpy as np
@@ -51,6 +52,7 @@ def points():
         (b"<OpenSimDocument Version='30000'>", "OpenSim"),
         (b":version 1.10", "Acclaim"),
     ],
+    ids=itertools.count(),  # Archives hold the time: as names of tests they would differ from process to process.
 )
 def test_content_decides_whatever_the_name_is(content, name, tmp_path):
     assert recognised(content[:1024], ".glb").name == name
