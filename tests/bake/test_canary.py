@@ -11,11 +11,12 @@ from tests.missing import missing
 
 COMMITTED = json.loads(FIGURES.read_text(encoding="utf-8"))
 
-SHARE, LEAST = 0.01, {"beyond": 0.2, "yaw": 0.2, "when": 0.02, "keys": 1.0}
-"""Share of a figure that it may be off, and how far at least: degrees, seconds, keys."""
+SHARE, LEAST = 0.01, {"beyond": 0.2, "yaw": 0.2, "keys": 1.0}
+"""Share of a figure that it may be off, and how far at least: degrees, keys. On another CPU with another NumPy the last
+bits differ, and with them the moment of the worst frame: that one is not compared."""
 
-CLOSE = 0.0005
-"""The same of all others: leg lengths and ratios."""
+CLOSE = 0.002
+"""The same of all others: leg lengths and ratios. Two machines differed by 0.0014."""
 
 
 def test_the_canary_holds_what_is_committed():
@@ -32,7 +33,7 @@ def test_a_bake_keeps_its_figures(name, ground):
     off = {
         key: (expected[key], round(found[key], 5))
         for key in expected
-        if not math.isclose(found[key], expected[key], rel_tol=SHARE, abs_tol=LEAST.get(key, CLOSE))
+        if key != "when" and not math.isclose(found[key], expected[key], rel_tol=SHARE, abs_tol=LEAST.get(key, CLOSE))
     }
     assert found.keys() == expected.keys()
     assert not off, f"figures, committed and found; if the change is meant: python -m tests.bake.canary\n{off}"
