@@ -28,7 +28,9 @@ def kept_loops():
     for module in pkgutil.walk_packages(kinema.__path__, "kinema."):
         if "__main__" not in module.name:
             importlib.import_module(module.name)
-    loops = [each for each in gc.get_objects() if isinstance(each, Dispatcher) and isinstance(each._cache, KernelCache)]
+    # By type(): isinstance() asks weak references to objects that are gone what they were.
+    found = [each for each in gc.get_objects() if issubclass(type(each), Dispatcher)]
+    loops = [each for each in found if isinstance(each._cache, KernelCache)]
     return [loop for loop in loops if loop.py_func.__module__.startswith("kinema.")]
 
 

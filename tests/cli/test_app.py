@@ -115,7 +115,7 @@ def test_the_entry_point_is_the_app(monkeypatch, capsys):
 
 
 def test_warmup_reports_its_duration(monkeypatch):
-    monkeypatch.setattr(sys.modules[km.warmup.__module__], "warmup", lambda *parts: 1.25)
+    monkeypatch.setattr(sys.modules[km.warmup.__module__], "warmup", lambda *parts, progress: 1.25)
     result = invoke("warmup")
     assert result.exit_code == 0
     assert "Everything: compiled (1.2 s)" in result.output
@@ -123,7 +123,7 @@ def test_warmup_reports_its_duration(monkeypatch):
 
 
 def test_an_interrupted_warmup_does_not_report_success(monkeypatch):
-    def interrupted(*parts):
+    def interrupted(*parts, progress):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys.modules[km.warmup.__module__], "warmup", interrupted)

@@ -50,7 +50,7 @@ def test_one_file_to_one_file(folder):
         (["in"], "one.glb", "give a folder"),
         (["nothing.glb"], "out", "no file"),
         (["in/*.xyz"], "out", "no file"),
-        (["in/notes.txt"], "out", "no known format"),
+        (["in/notes.txt"], "out", "points, not joints"),
         (["in/b.glb"], "new.gltf", "ends in '.gltf'; allowed are .glb and .bvh"),
         (["in/b.glb"], "new.fbx", "ends in '.fbx'"),
         (["in"], "new.txt", "ends in '.txt'"),
