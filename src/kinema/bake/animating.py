@@ -1,4 +1,4 @@
-"""Run the frames of a clip through the stages of an `Animator`, which is told when and where each foot lands next."""
+"""Run the frames of a clip through an `Animator`. The bake sets when and where each foot lands next."""
 
 from __future__ import annotations
 

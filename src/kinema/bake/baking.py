@@ -56,7 +56,7 @@ CLEARANCE_ROUNDS = 3
 """Times that a bake is computed again at most, with feet out of the ground they went through."""
 
 SHORTEST_STAY = 0.05
-"""Share of the frames: whoever is on other ground for less did not go there. Stairs begin where a clip starts."""
+"""Share of the frames on other ground up to which a character has not met it. Stairs begin where a clip starts."""
 
 
 def bake(

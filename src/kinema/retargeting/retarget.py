@@ -122,9 +122,9 @@ def retarget(
     lock
         Keep feet from sliding that slide a little in the source.
     ground
-        "keep": footholds keep their heights above the floor, scaled. "level": all footholds are brought onto one floor.
-        "auto": brought onto one floor if they differ by no more than captured floors drift. Or a ground, a height or a
-        function: the result is baked onto it, as `kinema bake` does.
+        "keep": footholds keep their heights above the floor, scaled. "level": a clip that steps onto something that is
+        not there is brought onto one floor. "auto": the same as "level". Or a ground, a height or a function: the
+        result is baked onto it, as `kinema bake` does.
     scale
         Length of the target per length of the source. Default: the ratio of their legs.
     facing

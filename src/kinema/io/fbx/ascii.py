@@ -2,7 +2,7 @@
 
 An array is written `Name: *3 { a: 1,2,3 }`, or in versions before 7 as the values themselves. Values continue on the
 next line if it begins with a comma, a digit or a sign. One pass finds elements and braces; values are split when
-somebody asks for them.
+they are needed.
 """
 
 from __future__ import annotations

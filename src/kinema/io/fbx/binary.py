@@ -1,6 +1,6 @@
 """The binary form: elements with the position of their end, typed values, arrays that may be deflated.
 
-An element is read when somebody asks for it; the others are skipped by their end.
+An element is read when it is needed. The others are skipped by the position of their end.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Properties:
         return otherwise if found is None else found[0].whole(found[1])
 
     def maybe_whole(self, name: str) -> int | None:
-        """Return a whole number, or None if nobody says."""
+        """Return a whole number, or None if the file gives none."""
         return None if self._find(name, 1) is None else self.whole(name)
 
 

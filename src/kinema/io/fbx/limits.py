@@ -10,7 +10,7 @@ MOST_DEPTH = 64
 """Elements inside each other. Real files have a dozen."""
 
 MOST_ELEMENTS = 4_000_000
-"""Elements of a file that are looked at. Those nobody asks for are skipped without being counted, in binary files."""
+"""Most elements of a file that are read. Binary files skip elements that are not needed, and these do not count."""
 
 MOST_VALUES = 20_000_000
 """Values of one element that are not in an array; each takes a byte of the file at least."""
