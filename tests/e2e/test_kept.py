@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.assets import asset
-from tests.e2e.browser import playground
+from tests.e2e.browser import Tab, playground
 
 
 def prepare(tab):
@@ -119,6 +119,75 @@ def test_a_file_comes_back_with_its_session(open_tab):
         tab.page.evaluate("location.hash = 'character'")
         tab.wait("state.scene === 'character' && state.name === 'RiggedFigure' && state.drawn")
         assert tab.state["controls"]["ground"] == "rocks"
+
+
+def test_a_closed_tab_is_saved_and_opened_again_by_itself(open_tab):
+    """Close the tab without a word; a new one goes on with the pose, the file and the undo steps."""
+    tab = open_tab("character")
+    tab.wait("state.drawn")
+    tab.page.get_by_test_id("file").set_input_files(asset("gltf/RiggedFigure.glb"))
+    tab.wait("state.name === 'RiggedFigure' && state.drawn && state.complete")
+    before = prepare(tab)
+    tab.page.wait_for_timeout(2500)  # Works are written once a second.
+    context, address = tab.page.context, tab.page.evaluate("location.origin + '/'")
+    tab.page.close()
+    other = Tab(context, address, "character")
+    other.wait("state.name === 'RiggedFigure' && state.drawn && state.complete && state.paused")
+    other.page.get_by_test_id("notice").get_by_text("You go on where you left off").wait_for()
+    check(other, before)
+    other.page.get_by_role("button", name="Start anew").click()
+    other.wait("state.name === 'humanoid' && state.taken.length === 0 && !state.paused && state.drawn")
+    other.page.wait_for_timeout(800)
+    other.page.reload()
+    other.wait("state.name === 'humanoid' && state.drawn")
+    other.control("recent").click()
+    work = other.page.get_by_test_id("recent-work").filter(has_text="RiggedFigure.glb").first
+    assert work.locator("img").evaluate("(image) => image.naturalWidth") > 100
+    work.click()
+    other.wait("state.name === 'RiggedFigure' && state.taken.length === 1 && state.controls.ground === 'stairs'")
+    other.page.keyboard.press("Control+z")
+    other.wait("state.name === 'humanoid'")
+    assert not other.complaints
+
+
+def test_works_of_other_scenes_and_files_stand_in_recent(open_tab):
+    tab = open_tab("planar")
+    tab.control("recent").click()
+    tab.page.get_by_test_id("recent-sheet").get_by_text("saved here by itself").wait_for()
+    tab.page.get_by_test_id("recent-sheet").get_by_text("Close").click()
+    tab.page.keyboard.press("Backspace")
+    tab.wait("state.chains.length === 4")
+    tab.control("scene-lab").click()
+    tab.wait("state.scene === 'lab' && state.complete")
+    tab.control("bones").fill("5")
+    tab.wait("state.controls.bones === 5")
+    tab.page.wait_for_timeout(800)
+    tab.control("recent").click()
+    assert tab.page.get_by_test_id("recent-work").count() == 2
+    tab.page.get_by_test_id("recent-work").filter(has_text="Planar").click()
+    tab.wait("state.scene === 'planar' && state.chains.length === 4")
+    tab.control("recent").click()
+    tab.page.get_by_role("button", name="Remove Lab from this list").click()
+    assert tab.page.get_by_test_id("recent-work").count() == 1
+
+
+def test_a_saved_session_brings_its_file_along(open_tab, tmp_path):
+    tab = open_tab("character")
+    tab.wait("state.drawn")
+    tab.page.get_by_test_id("file").set_input_files(asset("gltf/RiggedFigure.glb"))
+    tab.wait("state.name === 'RiggedFigure' && state.drawn && state.complete")
+    before = prepare(tab)
+    with tab.page.expect_download() as download:
+        tab.control("save").click()
+    download.value.save_as(tmp_path / "mine.kinema.json")
+    other = open_tab("lab")  # Another browser, which never had the file.
+    other.page.get_by_test_id("file").set_input_files(tmp_path / "mine.kinema.json")
+    other.wait("state.scene === 'character' && state.name === 'RiggedFigure' && state.drawn")
+    other.wait("state.taken.length === 1")
+    assert other.state["controls"]["ground"] == "stairs"
+    assert other.state["paused"] is True
+    other.page.wait_for_timeout(1500)
+    assert np.linalg.norm(seen(other)["pose"] - before["pose"], axis=1).max() < 8, "pixels"
 
 
 def share(tab):

@@ -15,10 +15,11 @@ import { Hint } from "./shell/hint";
 import { History } from "./shell/history";
 import { Kept } from "./shell/kept";
 import { KeyHints } from "./shell/key_hints";
-import { forgetFile } from "./shell/kept_file";
+import { forgetFile } from "./shell/browser_store";
 import { Keys } from "./shell/keys";
 import { Labels } from "./shell/labels";
 import { Panel } from "./shell/panel";
+import { fileOf, Recent } from "./shell/recent";
 import { ScriptSheet } from "./shell/script_sheet";
 import { clearState, load, save, share, stateInAddress } from "./shell/sharing";
 import { SidePanel } from "./shell/side_panel";
@@ -75,6 +76,10 @@ export class App {
   private readonly film = new Film();
   private readonly work = new Work();
   private readonly kept = new Kept(() => this.keepCamera());
+  private readonly recent = new Recent({
+    open: (state) => this.openState(state),
+    introduction: (scene) => this.tabs.introduction(scene),
+  });
   private readonly dragging = new Dragging(this.stage, {
     drag: (handle, position) => this.drag(handle, position),
     drop: (handle) => this.drop(handle),
@@ -97,10 +102,11 @@ export class App {
   private brought: File | null = null;
   /** A saved session or a link that the next scene shows. */
   private loaded: SceneState | null = null;
+  /** A scene that starts anew: the last state of its session before does not count. */
+  private forgotten = "";
   private described = false;
   /** The scene whose session is known to have begun. */
   private opened = "";
-  private startedFromState = false;
   private wantsPicture = false;
   private drawnAt = performance.now();
   /** When something last changed that is drawn; null once a fine picture of it is there. */
@@ -157,6 +163,7 @@ export class App {
     setIcon(element("redo"), "redo", "Redo");
     setIcon(element("share"), "share", "Copy a link to what you see");
     setIcon(element("save"), "save", "Save this session as a file");
+    setIcon(element("recent"), "recent", "Recent");
     element("undo").onclick = () => this.undo(false);
     element("redo").onclick = () => this.undo(true);
     for (const purpose of ["share", "save"]) element(purpose).onclick = () => this.connection.send({ type: "state", purpose });
@@ -187,7 +194,7 @@ export class App {
       case "hello":
         this.files.session = message.session;
         this.tabs.fill(message.scenes);
-        this.open(this.tabs.current);
+        void this.recent.ready.then(() => this.open(this.tabs.current));
         break;
       case "progress":
         this.compiling.show(message);
@@ -228,20 +235,32 @@ export class App {
     const isFirst = this.opened !== message.scene;
     if (isFirst && this.loaded) this.showState(this.loaded);
     if (this.brought) void this.files.drop(this.brought);
-    else if (isFirst && !this.startedFromState) void this.files.bringBack();
     this.brought = this.loaded = null;
     this.opened = message.scene;
+    this.forgotten = "";
   }
 
   private takeState(purpose: string, state: SceneState): void {
     const camera = this.view?.camera?.state() ?? undefined;
-    if (purpose === KEEP) this.kept.put(state);
-    else if (purpose === "save") save({ ...state, camera });
+    if (purpose === KEEP) this.keep(state, camera);
+    else if (purpose === "save") void save({ ...state, camera });
     else void share({ ...state, camera }).then((text) => this.signs.notice(text));
   }
 
+  /** Keep a state for this tab, and for later visits once the user has done something. */
+  private keep(state: SceneState, camera: CameraState | undefined): void {
+    if (state.scene === this.forgotten) return;
+    this.kept.put(state);
+    const undo = state.undo as { before?: unknown[] } | undefined;
+    const whole = this.kept.get(state.scene);
+    if (undo?.before?.length && whole) this.recent.put({ ...whole, camera: state.scene === this.opened ? camera : whole.camera });
+  }
+
   private keepCamera(): void {
-    if (this.opened) this.kept.put({ scene: this.opened, camera: this.view?.camera?.state() ?? undefined });
+    if (!this.opened) return;
+    const camera = this.view?.camera?.state() ?? undefined;
+    this.kept.put({ scene: this.opened, camera });
+    this.recent.putCamera(this.opened, camera);
   }
 
   /** Show a state in the scene that is open. It can be undone. */
@@ -277,18 +296,28 @@ export class App {
 
   /** Open a saved session in its scene. */
   private async load(file: File): Promise<void> {
-    const state = await load(file);
-    if (state.scene === this.tabs.current) {
-      this.showState(state);
-    } else {
-      this.loaded = state;
-      location.hash = state.scene;
-    }
+    this.openState(await load(file));
     this.signs.notice(`${file.name} is loaded.`);
   }
 
+  /** Show a state in its scene. It can be undone. */
+  private openState(state: SceneState): void {
+    if (state.scene === this.tabs.current) return this.showState(state);
+    this.loaded = state;
+    location.hash = state.scene;
+  }
+
+  /** Open the scene as it is at first; what was done before stays under "Recent". */
+  private startAnew(): void {
+    const scene = this.tabs.current;
+    this.kept.forget(scene);
+    this.forgotten = scene;
+    this.open(scene, true);
+  }
+
   private forgetFile(): void {
-    void forgetFile();
+    const kept = this.kept.get(this.tabs.current);
+    if (kept) void forgetFile(fileOf(kept));
     const ours = this.scene?.controls.find(({ name }) => name === "character");
     if (ours?.kind === "choice") this.connection.input({ type: "set", name: "character", value: ours.options[1] ?? ours.value });
   }
@@ -325,8 +354,8 @@ export class App {
 
   // To the server.
 
-  private open(name: string): void {
-    this.keepCamera();
+  private open(name: string, anew = false): void {
+    if (!anew) this.keepCamera();
     this.film.stop();
     this.work.hide();
     this.view?.canvas.remove();
@@ -354,9 +383,10 @@ export class App {
     this.loaded ??= this.linked();
     clearState();
     const kept = this.kept.get(name);
-    const state = kept ?? this.loaded;
+    const last = kept || this.loaded || anew ? null : this.recent.latest(name);
+    const state = kept ?? this.loaded ?? last;
     if (!kept) this.loaded = null;
-    this.startedFromState = state !== null;
+    if (last) this.signs.ask("You go on where you left off.", "Start anew", () => this.startAnew(), true);
     this.connection.send({ type: "open", scene: name, still: matchMedia("(prefers-reduced-motion: reduce)").matches, state });
     this.tellVisible();
     this.show(name, state?.camera as CameraState | undefined); // While the server starts the scene.
@@ -488,11 +518,15 @@ export class App {
   /** Draw what has changed, and once it rests, once more as fine as can be. */
   private draw(view: View, now: number, elapsed: number): void {
     const rests = this.changedAt === null || now - this.changedAt > AWAKE + LATE_PICTURES * view.pace.ms;
-    const kept = this.wantsPicture || this.film.isRecording;
+    const kept = this.wantsPicture || this.film.isRecording || this.recent.isDue(this.opened, now);
     if (this.changedAt === null && !kept) return;
     view.pace.fine = rests || this.wantsPicture;
     view.draw(elapsed);
-    if (rests) this.changedAt = null;
+    if (rests) {
+      this.changedAt = null;
+      this.keepCamera();
+    }
+    this.recent.drawn(view.canvas, this.opened, now);
     if (view.isLoaded) this.firstPicture ??= view.pace.finished + 1;
     const portrait = view.portrait();
     if (portrait) this.timeline.takePicture(view.canvas, portrait);

@@ -3,7 +3,7 @@
 import { LARGEST_FILE } from "../protocol";
 import { download } from "./capture";
 import { make } from "./dom";
-import { forgetFile, keepFile, keptFile } from "./kept_file";
+import { forgetFile, keepFile, keptFile, nameOf } from "./browser_store";
 
 export class Files {
   /** Token of this page's session. */
@@ -60,7 +60,7 @@ export class Files {
   /** Give a file to the scene. */
   async drop(file: File | undefined): Promise<void> {
     if (!file) return;
-    const name = file.name.slice(-60);
+    const name = nameOf(file);
     if (name.toLowerCase().endsWith(".json")) {
       await this.openSession(file).catch((problem: unknown) => this.say(`${name}: ${problem instanceof Error ? problem.message : problem}`));
     } else if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
@@ -71,18 +71,17 @@ export class Files {
     } else {
       this.say(`Reading ${name}`);
       const answer = await fetch(this.address(name), { method: "POST", body: file });
-      this.say(answer.ok ? `${name} is loaded.` : await answer.text());
       if (answer.ok) await keepFile(file);
+      this.say(answer.ok ? `${name} is loaded.` : await answer.text());
     }
   }
 
-  /** Give the scene the file that the browser keeps, if the scene takes it, or if it has this name. Returns whether it did. */
-  async bringBack(wanted?: string): Promise<boolean> {
-    const file = await keptFile();
-    const name = file?.name.slice(-60) ?? "";
-    if (!file || !this.takes.some((ending) => name.toLowerCase().endsWith(ending)) || (wanted && wanted !== name)) return false;
+  /** Give the scene a file that the browser keeps. Returns whether it did. */
+  async bringBack(name: string): Promise<boolean> {
+    const file = await keptFile(name);
+    if (!file) return false;
     const answer = await fetch(this.address(name), { method: "POST", body: file });
-    if (!answer.ok) await forgetFile();
+    if (!answer.ok) await forgetFile(name);
     return answer.ok;
   }
 

@@ -32,6 +32,13 @@ export class Kept {
     return this.states.get(scene) ?? null;
   }
 
+  /** Forget a scene's state: it starts anew. */
+  forget(scene: string): void {
+    this.states.delete(scene);
+    this.unwritten.delete(scene);
+    sessionStorage.removeItem(PREFIX + scene);
+  }
+
   /** Keep a state, or some fields of one. */
   put(part: Partial<SceneState> & { scene: string }): void {
     const before = this.get(part.scene);

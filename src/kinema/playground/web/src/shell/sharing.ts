@@ -1,7 +1,9 @@
 // Share links and saved sessions: what the user has set, in an address or in a file.
 
-import { LARGEST_MESSAGE, type SceneState } from "../protocol";
+import { LARGEST_FILE, LARGEST_MESSAGE, type SceneState } from "../protocol";
+import { keepFile, keptFile, nameOf } from "./browser_store";
 import { download } from "./capture";
+import { fileOf } from "./recent";
 
 /** Part of an address before the state: `#planar?state=...`. */
 const MARK = "?state=";
@@ -50,15 +52,34 @@ export function clearState(): void {
   if (location.hash.includes(MARK)) history.replaceState(null, "", `#${sceneInAddress()}`);
 }
 
-/** Download a state as a file. */
-export function save(state: SceneState): void {
-  download(new Blob([JSON.stringify(state)], { type: "application/json" }), `${state.scene}.kinema.json`);
+/** A saved session: a state with the files that it needs, by name, as data addresses. */
+type Saved = SceneState & { files?: Record<string, string> };
+
+/** Download a state as a file, with the character that it was made with. */
+export async function save(state: SceneState): Promise<void> {
+  const file = await keptFile(fileOf(state));
+  const saved: Saved = file ? { ...state, files: { [nameOf(file)]: await dataAddress(file) } } : state;
+  download(new Blob([JSON.stringify(saved)], { type: "application/json" }), `${state.scene}.kinema.json`);
 }
 
-/** Read a saved session. Throws if it is none. */
+/** Read a saved session, and keep the files that are in it. Throws if it is none. */
 export async function load(file: File): Promise<SceneState> {
-  if (file.size > LARGEST) throw new Error("it is too large for a saved session");
-  const state = JSON.parse(await file.text()) as SceneState;
-  if (typeof state?.scene !== "string" || typeof state.values !== "object") throw new Error("this is not a saved session");
+  if (file.size > LARGEST + 2 * LARGEST_FILE) throw new Error("it is too large for a saved session");
+  const { files, ...state } = JSON.parse(await file.text()) as Saved;
+  if (typeof state.scene !== "string" || typeof state.values !== "object") throw new Error("this is not a saved session");
+  if (JSON.stringify(state).length > LARGEST) throw new Error("it is too large for a saved session");
+  for (const [name, address] of Object.entries(files ?? {})) {
+    if (!String(address).startsWith("data:")) throw new Error(`the file ${name} in it is damaged`);
+    await keepFile(new File([await (await fetch(address)).blob()], name));
+  }
   return state;
+}
+
+function dataAddress(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as string);
+    reader.onerror = () => reject(reader.error ?? new Error("it cannot be read"));
+    reader.readAsDataURL(file);
+  });
 }

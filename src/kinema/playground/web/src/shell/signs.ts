@@ -30,15 +30,15 @@ export class Signs {
     this.banner.hidden = false;
   }
 
-  /** Show a text until it is clicked or another one comes. */
-  ask(text: string, button: string, action: () => void): void {
+  /** Show a text with a button: until another one comes, or for a while. */
+  ask(text: string, button: string, action: () => void, forAWhile = false): void {
     const more = make("button", { textContent: button, className: "wide" });
     more.onclick = () => {
       this.noticeBox.hidden = true;
       action();
     };
     this.notice(text, more);
-    clearTimeout(this.timer);
+    if (!forAWhile) clearTimeout(this.timer);
   }
 
   notice(text: string, more?: HTMLElement): void {
