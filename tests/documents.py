@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import json
 import re
 import sys
 from pathlib import Path
@@ -44,10 +45,12 @@ def run_examples(name: str) -> int:
 
 
 def write_samples(folder: Path) -> None:
-    """Write the file that examples open."""
+    """Write the files that examples open."""
     from kinema.demo.samples import write
 
     write(["person.glb"], folder, force=True)
+    landmarks = [{"x": 0.1 * i, "y": 0.2, "z": 0.3, "visibility": 1.0} for i in range(33)]
+    (folder / "webcam.json").write_text(json.dumps([landmarks] * 2))
 
 
 def run_all(root: Path) -> None:

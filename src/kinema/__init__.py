@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kinema.errors import MissingPackageError as MissingPackageError
     from kinema.io.files import load as load
     from kinema.io.files import save as save
+    from kinema.io.points.load import load_points as load_points
+    from kinema.io.points.take import PointTake as PointTake
     from kinema.model.character import Character as Character
     from kinema.model.clip import Clip as Clip
     from kinema.model.clip import Event as Event
@@ -127,6 +129,8 @@ if TYPE_CHECKING:
 _HOME = {
     "load": "kinema.io.files",
     "save": "kinema.io.files",
+    "load_points": "kinema.io.points.load",
+    "PointTake": "kinema.io.points.take",
     "apply_to_matrices": "kinema.solvers.goal.matrices",
     "play": "kinema.playground.notebook",
     "HandsReport": "kinema.stages.arms.hands",

@@ -27,6 +27,7 @@ import kinema as km
 from tests.assets import FOLDER
 from tests.io.fbx import build as fbx
 from tests.io.gltf.build import arm, glb
+from tests.io.points.build import C3D, TRC, archive
 
 SECONDS = 10
 """A file may take no longer: bounded work takes a hundredth of it, on a busy machine too."""
@@ -52,7 +53,26 @@ def sources():
             found[path.name] = path.read_bytes()
     for path in sorted(FOLDER.glob("bvh/*.bvh")):
         found[path.name] = _shortened(path.read_text(encoding="utf-8"))
-    return found
+    return found | _points()
+
+
+def _points():
+    """Files of points of every kind."""
+    positions = np.arange(36.0).reshape(3, 3, 4)
+    people = [{"image_id": f"{i}.jpg", "keypoints": list(range(51)), "idx": i % 2} for i in range(4)]
+    frames = {"fps": 30, "frames": [{"landmarks": [{"x": 1, "y": i, "z": 2, "visibility": 1}] * 3} for i in range(3)]}
+    return {
+        **{f"points_{kind}.c3d": C3D(positions, kind, scale, analog=2).bytes() for kind, scale in _C3D},
+        "points.trc": TRC.encode(),
+        "points.csv": b"frame,time,a_x,a_y,a_z,b_x,b_y,b_z,b_score\n0,0,1,2,3,4,5,6,0.5\n1,0.1,1,2,3,4,5,,1\n",
+        "points_long.csv": b"frame,person,name,x,y,z\n0,a,nose,1,2,3\n0,a,chin,1,2,3\n1,b,nose,1,2,3\n",
+        "points_people.json": json.dumps(people).encode(),
+        "points_frames.json": json.dumps(frames).encode(),
+        "points.npz": archive(points=positions, names=["a", "b", "c"], fps=30.0),
+    }
+
+
+_C3D = (("intel", -1.0), ("dec", -1.0), ("sgi", 0.5))
 
 
 def _made_fbx():
@@ -148,6 +168,13 @@ def damaged(data, name, chance):
         return _bytes_changed(data, chance)
     if name.startswith("made_"):
         return _elements_changed(name, chance)
+    if name.startswith("points"):
+        textual = {"csv": b",", "trc": b"\t"}.get(name[-3:])
+        if name.endswith(".json"):
+            tree = {"": json.loads(data)}
+            _member_changed(tree, chance)
+            return json.dumps(tree.get("")).encode()
+        return _words_changed(data, chance, textual) if textual else _bytes_changed(data, chance)
     if name.endswith(".fbx"):
         return _words_changed(data, chance, b",") if data[:1] == b";" else _bytes_changed(data, chance)
     return _words_changed(data, chance) if name.endswith(".bvh") else _parts_changed(data, chance)
@@ -270,6 +297,9 @@ class Trial:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
             try:
+                if path.name.startswith("points"):
+                    _check_takes(km.load_points(path))
+                    return "read"
                 character = km.load(path, rig=seed % 4 == 0)
             except km.FileError as problem:
                 _check_message(problem, path)
@@ -281,6 +311,16 @@ class Trial:
 def _check_message(problem, path):
     assert problem.file == path.name
     assert len(str(problem)) < 500
+
+
+def _check_takes(takes):
+    """Takes of points have the shapes that they promise."""
+    for take in takes:
+        frames, points, size = take.points.shape
+        assert size in (2, 3)
+        assert not np.isinf(take.points).any()
+        assert not take.names or len(take.names) == points
+        assert take.confidence is None or take.confidence.shape == (frames, points)
 
 
 def _check(character):
