@@ -20,7 +20,7 @@ def test_descending_never_makes_it_worse_and_ends_at_what_can_be_reached():
         problem, _ = problem_of(body, skeleton.rest, [km.Effector(j, targets[j]) for j in (5, 8)])
         from_python(rows.build_rows)(problem)
         before = from_python(rows.squared_error)(problem)
-        steps, after = from_python(descent.descend)(problem)
+        steps, after = from_python(descent.descend)(problem, 0)
         assert 0 < steps <= 40
         assert after < before
         assert from_python(rows.is_reached)(problem)
@@ -31,8 +31,22 @@ def test_it_stops_where_nothing_gets_better():
     skeleton = tree(problems.generator(72))
     far = km.Effector(5, (50.0, 20.0, 10.0))
     problem, _ = problem_of(km.FullBody(skeleton, root="fixed", max_steps=1000), skeleton.rest, [far])
-    steps, _ = from_python(descent.descend)(problem)
+    steps, _ = from_python(descent.descend)(problem, 0)
     assert 10 < steps < 600
+
+
+def test_steps_that_lose_what_is_met_are_not_taken():
+    """A trunk held at its end, an arm pulled far away with less priority: the trunk stays, the arm comes nearer."""
+    rng = problems.generator(75)
+    skeleton = tree(rng)
+    at = skeleton.world(skeleton.rest)[:, :3, 3]
+    pulls = [km.Effector(2, at[2], priority=1), km.Effector(5, at[5] + (3.0, 1.0, 2.0))]
+    problem, _ = problem_of(km.FullBody(skeleton), skeleton.rest, pulls)
+    from_python(rows.build_rows)(problem)
+    before = from_python(rows.squared_error)(problem)
+    _, after = from_python(descent.descend)(problem, 1)
+    assert after < 0.9 * before
+    assert problem.effectors["error"][problem.effectors["rank"] == 0].max() <= problem.settings["tolerance"][0]
 
 
 def test_other_starts_are_inside_limits_and_differ_by_attempt():

@@ -162,10 +162,10 @@ def pulled(character, target, **options):
 
 
 @pytest.mark.slow_uncompiled
-@pytest.mark.parametrize("distance", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("distance", [0.3, 1.0, 3.0, 10.0, 30.0])
 def test_pinned_feet_stay_however_far_a_hand_is_pulled(distance):
     rng = problems.generator(3)
-    character, count = humanoid(), 40 if compiled.COMPILED else 1
+    character, count = humanoid(), 600 if compiled.COMPILED else 1
     body, pose = km.FullBody(character), at_rest(character.skeleton)
     start = world_of(character.skeleton, pose)
     feet = [body.joint("left_foot"), body.joint("right_foot")]
@@ -175,9 +175,45 @@ def test_pinned_feet_stay_however_far_a_hand_is_pulled(distance):
     world = world_of(character.skeleton, after)
     slip = np.linalg.norm(world[:, feet][..., :3, 3] - start[feet][:, :3, 3], axis=-1)
     assert slip.max() < 1e-3
+    assert outside(character.skeleton, after) < 1e-6
     assert (report.error[:, 0] < distance).all()
     if compiled.COMPILED:
         assert report.reached.all() == (distance < 0.5)
+
+
+@pytest.mark.slow_uncompiled
+@pytest.mark.parametrize("name", ["person", "person without limits", "fox", "robot humanoid"])
+@pytest.mark.parametrize("distance", [1.0, 3.0, 10.0])
+def test_pins_stay_on_any_body_wherever_they_are(name, distance):
+    """Three ends of limbs are pinned, or the hips and one, in poses that are bent, while another end is pulled away."""
+    character, count = BODIES[name](), 60 if compiled.COMPILED else 1
+    rng, ends, body = problems.generator(round(distance)), tips(character), body_of(character)
+    pose = bent(character, rng, count, 0.5)
+    start = world_of(character.skeleton, pose)
+    away = problems.units(rng, count) * distance * body.size
+    for pull, pins in ((ends[0], ends[1:4]), (ends[0], (body.root, ends[2])), (body.root, ends[-2:])):
+        goals = [km.Effector(pull, start[:, pull, :3, 3] + away), *(km.Effector(pin, pin=True) for pin in pins)]
+        after, _ = body.solve(pose, goals)
+        moved = world_of(character.skeleton, after)[:, pins, :3] - start[:, pins, :3]
+        assert np.abs(moved[..., 3]).max() < 2e-4 * body.size
+        assert np.abs(moved[..., :3]).max() < 2e-3
+
+
+@pytest.mark.slow_uncompiled
+def test_what_higher_priorities_can_meet_they_meet_however_far_others_pull():
+    """The hips where the pinned feet let them be, while a hand is pulled away with less priority."""
+    rng = problems.generator(5)
+    character, count = humanoid(), 200 if compiled.COMPILED else 1
+    body, pose = km.FullBody(character), at_rest(character.skeleton)
+    start = world_of(character.skeleton, pose)[:, :3, 3]
+    feet = pulled(character, (0, 0, 0))[1:]
+    hips = start[body.root] + problems.units(rng, count) * rng.uniform(0, 0.2, (count, 1))
+    _, alone = body.solve(pose, [km.Effector("hips", hips), *feet])
+    hand = start[body.joint("left_hand")] + problems.units(rng, count) * 3.0
+    _, both = body.solve(pose, [km.Effector("left_hand", hand), km.Effector("hips", hips, priority=1), *feet])
+    assert alone.reached.mean() > 0.4 or not compiled.COMPILED
+    assert both.error[alone.reached, 1].max(initial=0.0) < 2e-4 * body.size
+    assert both.error[:, 2:].max() < 2e-4 * body.size
 
 
 def test_the_lower_priority_gives_way():

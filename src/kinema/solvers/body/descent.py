@@ -8,9 +8,9 @@ from kinema.compile.jit import kernel, routine
 from kinema.math import chance, quat, vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.model import limits
-from kinema.solvers.body.joints import LARGEST_ROTATION, find_edges, set_mobility, some_rotation
+from kinema.solvers.body.joints import LARGEST_ROTATION, find_edges, forward, set_mobility, some_rotation
 from kinema.solvers.body.rows import build_rows, is_reached, squared_error
-from kinema.solvers.body.step import begin, go_back, keep_pose, keep_start, move, restore, solve_step, take_back
+from kinema.solvers.body.step import begin, go_back, keep, keep_pose, keep_start, move, restore, solve_step, take_back
 
 DAMPING = 1e4
 """Factor of the rows' compliance, per squared error, in the first step: Levenberg's damping, which vanishes at the
@@ -33,6 +33,9 @@ NEARER = 1e-4
 
 STALLED_STEPS = 6
 """Steps without progress after which the solver stops."""
+
+CORRECTIONS = 4
+"""Steps after a step, at most, that bring back effectors which are held while those of lower priority pull."""
 
 SCATTER = 0.6
 """Largest rotation about each axis by which another start differs, radians."""
@@ -59,9 +62,31 @@ def damp_rows(problem, damping, count):
 
 
 @routine
-def descend(problem):
+def bring_back(problem, held):
+    """Bring effectors of ranks below `held` back to their targets: a step is straight, and the way of a foot on its leg
+    is not. Returns whether they are there.
+    """
+    settings = problem.settings[0]
+    rank = settings.rank
+    settings.rank = held - 1
+    count = build_rows(problem)
+    for _ in range(CORRECTIONS):
+        if is_reached(problem):
+            break
+        prepare(problem)
+        solve_step(problem, count)
+        move(problem, 1.0)
+        count = build_rows(problem)
+    met = is_reached(problem)
+    settings.rank = rank
+    return met
+
+
+@routine
+def descend(problem, held):
     """Take steps from the pose as it is until all effectors are reached, or nothing gets better.
 
+    held: ranks below this are met; they are brought back after each step, and a step that loses them is not taken.
     Returns steps taken and squared error.
     """
     settings = problem.settings[0]
@@ -76,10 +101,11 @@ def descend(problem):
         solve_step(problem, count)
         keep_start(problem)
         move(problem, 1.0)
+        met = bring_back(problem, held) if held > 0 else True
         steps += 1
         count = build_rows(problem)
         error = squared_error(problem)
-        if error < best:
+        if met and error < best:
             best = error
             damping = max(damping * DAMPING_DOWN, DAMPING)
         else:
@@ -116,28 +142,14 @@ def scatter(problem, attempt):
 
 
 @routine
-def give_way(problem):
-    """Where not all targets are met, move on for those of higher priority alone: the lower ones give way."""
-    settings = problem.settings[0]
-    steps = 0
-    for back in range(1, settings.ranks):
-        settings.rank = settings.ranks - 1 - back
-        more, _ = descend(problem)
-        steps += more
-    settings.rank = settings.ranks
-    return steps
-
-
-@routine
-def reach(problem):
+def search(problem):
     """Descend from the pose and, where that does not get there, from others. Returns steps taken.
 
     Another start counts only if it reaches all targets or comes much nearer: of equals, the pose would jump from one to
     the other as a target moves.
     """
     settings = problem.settings[0]
-    begin(problem)
-    steps, best = descend(problem)
+    steps, best = descend(problem, 0)
     if is_reached(problem):
         return steps
     keep_pose(problem)
@@ -145,7 +157,7 @@ def reach(problem):
     for attempt in range(1, settings.attempts):
         scatter(problem, attempt)
         begin(problem)
-        more, error = descend(problem)
+        more, error = descend(problem, 0)
         steps += more
         if is_reached(problem):
             return steps
@@ -153,4 +165,93 @@ def reach(problem):
             best = error
             keep_pose(problem)
     go_back(problem)
-    return steps + give_way(problem)
+    build_rows(problem)
+    return steps
+
+
+@routine
+def give_way(problem, held):
+    """Where not all targets are met, move on for those of higher priority alone: the lower ones give way. Ranks below
+    `held` are met and stay so.
+    """
+    settings = problem.settings[0]
+    steps = 0
+    for back in range(1, settings.ranks - held):
+        settings.rank = settings.ranks - 1 - back
+        more, _ = descend(problem, held)
+        steps += more
+    settings.rank = settings.ranks
+    return steps
+
+
+@routine
+def ranks_met(problem):
+    """How many ranks are within tolerance before the first that is not."""
+    settings = problem.settings[0]
+    met = 0
+    while met < settings.ranks:
+        settings.rank = met
+        build_rows(problem)
+        if not is_reached(problem):
+            break
+        met += 1
+    settings.rank = settings.ranks
+    return met
+
+
+@routine
+def climb(problem):
+    """Start again from the reference and meet one rank after the other, never leaving what is met. Returns steps taken
+    and how many ranks are met.
+    """
+    settings = problem.settings[0]
+    for n in range(problem.joints.size):
+        restore(problem.states[n], problem.states[n].reference)
+    begin(problem)
+    steps, held = 0, 0
+    while held < settings.ranks:
+        settings.rank = held
+        more, _ = descend(problem, held)
+        steps += more
+        if held < settings.ranks - 1 and not is_reached(problem):
+            steps += search(problem)
+        if not is_reached(problem):
+            break
+        held += 1
+    settings.rank = settings.ranks
+    return steps, held
+
+
+@routine
+def secure(problem):
+    """Where higher ranks are missed that can be met, meet them before lower ones pull. Returns steps taken.
+
+    Pins are met at the reference. From a pose into which all targets pulled together, limits may bar the way back to
+    them.
+    """
+    settings = problem.settings[0]
+    met = ranks_met(problem)
+    if met >= settings.ranks - 1:
+        return 0
+    for n in range(problem.joints.size):
+        keep(problem.states[n], problem.states[n].answer)
+    steps, held = climb(problem)
+    if held <= met:
+        for n in range(problem.joints.size):
+            restore(problem.states[n], problem.states[n].answer)
+        forward(problem)
+    elif held < settings.ranks - 1:
+        more, _ = descend(problem, held)
+        steps += more + give_way(problem, held)
+    return steps
+
+
+@routine
+def reach(problem):
+    """Bring all effectors to their targets or, where that cannot be, those of higher priority. Returns steps taken."""
+    begin(problem)
+    steps = search(problem)
+    if is_reached(problem):
+        return steps
+    steps += give_way(problem, 0)
+    return steps + secure(problem)

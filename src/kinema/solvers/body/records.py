@@ -36,6 +36,7 @@ JOINT_STATE = Record(
     start=KEPT,  # Before a step, to go back to.
     reference=KEPT,  # In the pose that it is pulled back to.
     best=KEPT,  # In the best pose so far, or that of the frame before.
+    answer=KEPT,  # In the pose that is returned unless higher priorities can be met.
     world=(REAL, 12),  # World matrix, metres.
     origin=(REAL, 3),  # Its position in body sizes from the centre.
     mass_point=(REAL, 3),  # Where its mass is, in body sizes from the centre.
