@@ -1,10 +1,9 @@
 """A walker with two legs on uneven ground in the plane: writes the film legs.gif.
 
-Feet stand still while the body passes over them, then swing to the next foothold; the knees come from one call for
-both legs. Needs Pillow: pip install pillow
+Needs Pillow: pip install pillow
 """
 
-import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,66 +12,46 @@ from PIL import Image, ImageDraw
 import kinema as km
 from kinema.io.images import gif_bytes
 
-WIDTH, HEIGHT, SCALE = 480, 300, 150.0
+WIDTH, HEIGHT, SCALE = 480, 300, 120.0
 """Pixels, and pixels per metre."""
-THIGH, SHIN, STRIDE, PERIOD = 0.45, 0.45, 1.0, 1.2
-"""Metres of the bones and of a stride, and its seconds."""
-SWING, LIFT = 0.4, 0.12
-"""Fraction of the stride that a foot is in the air, and how high it swings, metres."""
+SPEED, SECONDS, FPS = 1.2, 5, 25
 
 
-def ground(x: float) -> float:
+def ground(x: np.ndarray) -> np.ndarray:
     """Height of the ground, metres."""
-    return 0.12 * math.sin(1.3 * x) + 0.05 * math.sin(3.7 * x + 1.0)
+    return 0.12 * np.sin(1.3 * x) + 0.05 * np.sin(3.7 * x + 1.0)
 
 
-def foot(phase: float, behind: float) -> tuple[float, float]:
-    """Where a foot is after so many strides: planted, then in a swing to the next foothold.
-
-    behind: how far its footholds are behind those of the other foot, in strides.
-    """
-    stride, within = divmod(phase + behind, 1.0)
-    a, b = STRIDE * (stride - behind), STRIDE * (stride + 1.0 - behind)
-    share = max(within - (1.0 - SWING), 0.0) / SWING
-    ease = share * share * (3.0 - 2.0 * share)
-    return a + (b - a) * ease, (1.0 - ease) * ground(a) + ease * ground(b) + LIFT * math.sin(math.pi * share)
-
-
-def draw(middle: float, hip: np.ndarray, limbs: km.TwoBone2DResult) -> np.ndarray:
+def draw(pose: km.Walker2DFrame) -> np.ndarray:
     """(HEIGHT, WIDTH, 3): the ground, the body and both legs."""
     large = Image.new("RGB", (2 * WIDTH, 2 * HEIGHT), "#f6f7f9")
     canvas = ImageDraw.Draw(large)
 
     def pixel(point: np.ndarray) -> tuple[float, float]:
-        return WIDTH + 2 * SCALE * (float(point[0]) - middle), 2 * (HEIGHT - 50 - SCALE * float(point[1]))
+        return WIDTH + 2 * SCALE * float(point[0] - pose.body[0]), 2 * (HEIGHT - 50 - SCALE * float(point[1]))
 
-    xs = np.linspace(middle - WIDTH / SCALE, middle + WIDTH / SCALE, 200)
-    earth = [pixel(np.array((x, ground(x)))) for x in xs]
+    xs = pose.body[0] + np.linspace(-WIDTH / SCALE, WIDTH / SCALE, 200)
+    earth = [pixel(point) for point in np.stack((xs, ground(xs)), axis=-1)]
     canvas.polygon([*earth, (2 * WIDTH, 2 * HEIGHT), (0, 2 * HEIGHT)], fill="#d9dde3")
-    for colour, knee, end in zip(("#3f86d6", "#e8833a"), limbs.knee, limbs.end, strict=True):
-        line = [pixel(hip), pixel(knee), pixel(end)]
-        canvas.line(line, fill=colour, width=22, joint="curve")
+    for leg, colour in enumerate(("#3f86d6", "#e8833a")):
+        toe = pose.feet[leg] + 0.09 * np.array((np.cos(pose.foot_angles[leg]), np.sin(pose.foot_angles[leg])))
+        line = [pixel(point) for point in (pose.hips[leg], pose.knees[leg], pose.ankles[leg], toe)]
+        canvas.line(line, fill=colour, width=18, joint="curve")
         for x, y in line:
-            canvas.ellipse((x - 13, y - 13, x + 13, y + 13), fill=colour)
-    x, y = pixel(hip)
-    canvas.rounded_rectangle((x - 34, y - 130, x + 34, y + 18), 30, fill="#8b93a1")
-    canvas.ellipse((x - 36, y - 210, x + 36, y - 138), fill="#8b93a1")
+            canvas.ellipse((x - 9, y - 9, x + 9, y + 9), fill=colour)
+    canvas.line([pixel(pose.body), pixel(pose.head)], fill="#8b93a1", width=60)
+    x, y = pixel(pose.head)
+    canvas.ellipse((x - 34, y - 60, x + 34, y + 8), fill="#8b93a1")
     return np.array(large.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS))
 
 
 def main() -> None:
-    frames, farthest = [], 0.0
-    for frame in range(round(2 * PERIOD * 25)):
-        phase = 2.0 + frame / 25 / PERIOD
-        feet = np.array((foot(phase, 0.0), foot(phase, 0.5)))
-        x = STRIDE * (phase - 0.5 * (1.0 - SWING))  # Over a planted foot in the middle of its stance.
-        hip = np.array((x, 0.5 * (ground(x - 0.3) + ground(x + 0.3)) + 0.745))
-        limbs = km.two_bone_2d(hip, feet, (THIGH, SHIN), bend=-1)
-        farthest = max(farthest, float(np.linalg.norm(limbs.end - feet, axis=-1).max()))
-        frames.append(draw(x, hip, limbs))
+    walker = km.Walker2D(ground)
+    poses = [walker.update(1 / FPS, SPEED * k / FPS) for k in range(SECONDS * FPS)]
     path = Path("legs.gif")
-    path.write_bytes(gif_bytes(frames, 25))
-    print(f"{path}: {len(frames)} frames; no foot is farther than {farthest * 1000:.2f} mm from where it should be")
+    path.write_bytes(gif_bytes([draw(pose) for pose in poses], FPS))
+    steps = sum(int((after.planted & ~before.planted).sum()) for before, after in pairwise(poses))
+    print(f"{path}: {len(poses)} frames, {steps} steps")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from kinema.physics import Balls as Balls
     from kinema.physics import Room as Room
     from kinema.physics import Rope2D as Rope2D
+    from kinema.planar.ground_2d import Tiles2D as Tiles2D
+    from kinema.planar.walker_2d import Walker2D as Walker2D
+    from kinema.planar.walker_2d import Walker2DFrame as Walker2DFrame
+    from kinema.planar.walker_2d import WalkerSprites as WalkerSprites
     from kinema.playground.notebook import play as play
     from kinema.retargeting.live import Retargeter as Retargeter
     from kinema.retargeting.report import RetargetReport as RetargetReport
@@ -133,6 +137,10 @@ _HOME = {
     "PointTake": "kinema.io.points.take",
     "apply_to_matrices": "kinema.solvers.goal.matrices",
     "play": "kinema.playground.notebook",
+    "Tiles2D": "kinema.planar.ground_2d",
+    "Walker2D": "kinema.planar.walker_2d",
+    "Walker2DFrame": "kinema.planar.walker_2d",
+    "WalkerSprites": "kinema.planar.walker_2d",
     "HandsReport": "kinema.stages.arms.hands",
     "Hands": "kinema.stages.arms.hands",
     "LimbSprites": "kinema.solvers.limb.drawing",

@@ -42,6 +42,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     characters: dict[str, Callable[[], Any]] = {"solve": lambda: _solve(dtype), **stages}
     if dtype == np.float64:  # The full body, rays, balls and smoothing are in double precision alone.
         characters |= {"full body": _full_body, "grounds": _casts, "balls": _balls, "smoothing": _smoothing}
+        characters["walkers in the plane"] = _walker_2d
         characters["retargeting"] = _retarget
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
@@ -180,6 +181,12 @@ def _casts() -> None:
         ground.cast(np.array((0.0, 1.0, 0.0)), np.array(((0.0, -1.0, 0.0), (0.1, -1.0, 0.0))), 2.0)
     rays, _, _ = checked(np.zeros((1, 3)), np.ones((1, 3)), 1.0)
     clip_rays(rays, np.zeros(1, np.int64), MeshBox((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 1.0))  # Embree may be absent.
+
+
+def _walker_2d() -> None:
+    from kinema.planar.walker_2d import Walker2D
+
+    Walker2D().update(0.1, 0.0)
 
 
 def _balls() -> None:

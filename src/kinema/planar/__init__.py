@@ -1,0 +1,1 @@
+"""Characters in the plane, for 2D games: a walker on a line, and the ground it walks on."""
