@@ -15,7 +15,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl plain_python_only tests/stages)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
 
-.PHONY: size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting clean
+.PHONY: docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting clean
 
 play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
@@ -136,6 +136,13 @@ retargeting: $(INSTALLED)
 locomotion: $(INSTALLED)
 	$(BIN)/python -m tests.locomotion $(or $(OPTIONS),--more --json benchmarks/results/locomotion.json)
 	$(BIN)/python -m tests.locomotion.table
+
+# The documentation site, in build/site: every page, the docstring of every public name, links and spelling checked. Nothing
+# is loaded from elsewhere; open build/site/index.html.
+docs: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs src/kinema --skip "*.svg,*.png,*.gif,*/node_modules/*,*.json,*.ts" --ignore-words-list tread,treads,fro,mot
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # Lines by room: code, docstrings, comments, imports, blanks; the longest function, the most parameters.
 size: $(INSTALLED)
