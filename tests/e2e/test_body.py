@@ -69,6 +69,8 @@ def test_a_double_click_pins_a_part_and_another_one_releases_it(tab):
     tab.wait("state.pinned.length === 0")
     tab.page.mouse.click(tab.handle("hand left")["x"], tab.handle("hand left")["y"])
     tab.page.keyboard.press("p")
+    tab.wait("state.pinned.length === 1")
+    tab.page.keyboard.press("p")
     tab.wait("state.taken.length === 0")
     tab.page.keyboard.press("p")
     tab.wait("state.pinned.length === 1")

@@ -66,6 +66,8 @@ def test_a_double_click_releases_one_handle_and_keeps_the_others(open_tab):
         tab.drag(name, handle["x"] + aside, handle["y"] - 60)
     held = tab.handle("hand right")
     handle = tab.handle("hand left")
+    tab.page.mouse.dblclick(handle["x"], handle["y"])  # Pinned where it was pulled to, then released.
+    tab.wait("state.pinned.includes('hand left')")
     tab.page.mouse.dblclick(handle["x"], handle["y"])
     tab.wait(
         "Math.hypot(...['x', 'y'].map((c) => state.draggables.find(({ id }) => id === 'hand left')[c] - free[c])) < 25",

@@ -84,7 +84,7 @@ def test_what_the_page_sends_is_understood(text, fields, number):
 
 def test_every_input_is_a_method_of_scenes():
     for kind, fields in protocol.INPUTS.items():
-        if kind != "undo":
+        if kind not in ("undo", "cancel"):
             assert list(inspect.signature(getattr(Scene, kind)).parameters)[1:] == list(fields)
 
 

@@ -171,6 +171,12 @@ DURATION = Kind(
     lambda value: value is None or (_is_number(value) and value >= 0),
     lambda value: float(value or 0.0),
 )
+SPAN = Kind(
+    "number[] | null",
+    "two numbers or null",
+    lambda value: value is None or _are_numbers(value, 2),
+    lambda value: None if value is None else _floats(value),
+)
 VALUE = Kind(
     "Value",
     "a number, a short text, true, false or null",
@@ -191,12 +197,20 @@ INPUTS: dict[str, dict[str, Kind]] = {
     "drop": {"handle": TEXT},
     # Give up what a handle was set to.
     "release": {"handle": TEXT},
+    # Let the limb of a handle bend the other way, or as before.
+    "bend": {"handle": TEXT},
+    # Lay a stored pose, by its position, over a part of the clip, seconds, or take it off.
+    "layer": {"pose": COUNT, "span": SPAN},
+    # The pointer is there: what looks at the pointer does.
+    "look": {"position": POSITION},
     # Return to a snapshot.
     "restore": {"state": STATE},
     "key": {"key": TEXT, "position": POSITION},
     "set": {"name": TEXT, "value": VALUE},
     # Undo the last input, or redo the last one that was undone. The session does this.
     "undo": {"again": FLAG},
+    # Give up the drags in progress. The session does this, too.
+    "cancel": {},
 }
 """What changes the scene: the method of `Scene` of the same name takes the fields.
 

@@ -331,15 +331,16 @@ class Session:
             self._undo.record(("drag", command["handle"]), self.scene.snapshot, lasts=True)
         elif command.type == "set":
             self._undo.record(("set", command["name"]), self.scene.snapshot)
+        elif command.type == "layer":
+            self._undo.record(("layer", command["pose"]), self.scene.snapshot)
         elif command.type == "drop":
-            self._undo.end_gesture()
-        elif command.type not in ("steer", "undo"):
+            self._undo.end_gesture(("drag", command["handle"]))
+        elif command.type not in ("steer", "undo", "cancel", "look"):
             self._undo.record(None, self.scene.snapshot)
 
     def _input(self, command: protocol.Command) -> None:
-        if command.type == "undo":
-            now = self.scene.snapshot()
-            state = self._undo.redo(now) if command["again"] else self._undo.undo(now)
+        if command.type in ("undo", "cancel"):
+            state = self._undo.cancel() if command.type == "cancel" else self._undone(again=command["again"])
             if state is not None:
                 self.scene.restore(state)
             return
@@ -350,6 +351,10 @@ class Session:
         getattr(self.scene, command.type)(*command.fields.values())
         if command.type == "set" and not is_complete(self.kind):  # The next step may have to compile: show that.
             self._report_progress(Progress(0, 1, "what this needs", TYPICAL_WAIT))
+
+    def _undone(self, *, again: bool) -> Any:
+        now = self.scene.snapshot()
+        return self._undo.redo(now) if again else self._undo.undo(now)
 
     def _request(self, command: protocol.Command) -> None:
         match command.type:

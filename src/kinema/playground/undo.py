@@ -22,19 +22,38 @@ class UndoStack:
         self._before: list[Any] = []
         self._after: list[Any] = []
         self._gesture: tuple[Any, float] = (None, 0.0)
+        self._drags: set[Any] = set()
+        """Drags in progress: those of several fingers are one gesture."""
+        self._start: Any = None
+        """The state before the drags in progress."""
 
     def record(self, gesture: Any, snapshot: Callable[[], Any], *, lasts: bool = False) -> None:
         """Keep the state before an input, unless it continues the last gesture.
 
-        gesture: what identifies it; None for an input on its own. lasts: whether it lasts until `end_gesture`.
+        gesture: what identifies it; None for an input on its own. lasts: whether it is a drag, which lasts until
+        `end_gesture`.
         """
         now = time.monotonic()
-        same = gesture is not None and gesture == self._gesture[0] and (lasts or now - self._gesture[1] < SAME_GESTURE)
+        same = gesture is not None and gesture == self._gesture[0] and now - self._gesture[1] < SAME_GESTURE
+        same = bool(self._drags) if lasts else same
         self._gesture = (gesture, now)
+        if lasts:
+            self._drags.add(gesture)
         if same:
             return
-        self._before = [*self._before, snapshot()][-MOST:]
+        state = snapshot()
+        self._start = state if lasts else self._start
+        self._before = [*self._before, state][-MOST:]
         self._after = []
+
+    def cancel(self) -> Any:
+        """Return the state before the drags in progress; None if there are none."""
+        state, drags = self._start, self._drags
+        self._drags, self._start = set(), None
+        self.end_gesture()
+        if drags and self._before and self._before[-1] is state:
+            self._before.pop()
+        return state if drags else None
 
     def state(self) -> dict[str, Any]:
         """Return the newest snapshots as JSON values, up to `LARGEST` in all."""
@@ -53,9 +72,10 @@ class UndoStack:
         found = [state.get(name) if isinstance(state, dict) else None for name in ("before", "after")]
         self._before, self._after = (stack[-MOST:] if isinstance(stack, list) else [] for stack in found)
 
-    def end_gesture(self) -> None:
-        """Let the next input count on its own."""
+    def end_gesture(self, drag: Any = None) -> None:
+        """Let the next input count on its own. drag: one that has ended."""
         self._gesture = (None, 0.0)
+        self._drags.discard(drag)
 
     def undo(self, now: Any) -> Any:
         """Return the state before the last input that changed anything, None if there is none. now: the state now."""

@@ -12,6 +12,7 @@ import numpy as np
 from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.demo.scenes.actor import POSES, UP
 from kinema.demo.scenes.character_files import saved
+from kinema.demo.scenes.pose_layers import bend_all
 from kinema.demo.scenes.scene import FileJob
 from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
@@ -29,6 +30,10 @@ WAY_POINTS_A_SECOND = 10.0
 """Samples per second of a dragged handle that moves along over uneven ground."""
 
 
+CHANGED_FPS = 60.0
+"""Poses per second of a clip with stored poses or bends laid over it."""
+
+
 def bake_job(walker: Walker) -> FileJob:
     """Return the work that makes the character's file with the clip as it is shown and, if handles are dragged, the
     current pose.
@@ -38,7 +43,9 @@ def bake_job(walker: Walker) -> FileJob:
     character, rig = walker.actor.original, walker.character.rig
     take = None
     if walker.clip is not None and rig is not None:
-        take = _Take(walker, rig, walker.character.clips[walker.clip]).checked()
+        laid = _changed(walker.character.clips[walker.clip], walker.layers.over, bool(walker.layers.layers))
+        take = _Take(walker, rig, laid).checked()
+    bent = dict(walker.layers.bent)
     settings, baked_character = None if take is None else take.settings(), walker.character
     poses = [_shown_pose(walker, "held pose")] if walker.held.holds or take is None else []
 
@@ -46,6 +53,7 @@ def bake_job(walker: Walker) -> FileJob:
         if take is None or settings is None:
             return _saved_with(character, poses)
         clip = bake(baked_character, take.clip, settings, progress=progress).clip
+        clip = _changed(clip, lambda pose, times, duration: bend_all(clip.skeleton, pose, bent), bool(bent))
         return _saved_with(character, [clip, *poses])
 
     return job
@@ -59,6 +67,16 @@ def baked_file(walker: Walker) -> bytes:
 def pose_file(walker: Walker) -> bytes:
     """Return the character's file with the pose that is shown as its only clip, of one frame."""
     return _saved_with(replace(walker.actor.original, clips={}), [_shown_pose(walker, "pose")])
+
+
+def _changed(clip: Clip, change: Callable[[Pose, Any, float], Pose], wanted: bool) -> Clip:
+    """Return a clip with all its poses changed, if that is wanted. change: of poses, their times and the duration."""
+    duration = float(clip.duration or 0.0)
+    if not wanted or not duration:
+        return clip
+    times = np.linspace(0.0, duration, max(round(duration * CHANGED_FPS), 1) + 1)
+    poses = change(clip.sample(times), times, duration)
+    return Clip.from_poses(clip.name, clip.skeleton, poses, times=times, events=clip.events)
 
 
 def _shown_pose(walker: Walker, name: str) -> Clip:

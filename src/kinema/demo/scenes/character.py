@@ -23,6 +23,7 @@ from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
 from kinema.demo.scenes.held import MAIN, ROTATABLE, handles_by_joint, unit_rotation
 from kinema.demo.scenes.limb_bends import LimbBends
+from kinema.demo.scenes.pose_layers import own_joints
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import (
     Button,
@@ -91,6 +92,7 @@ class CharacterScene(Scene):
         ("Wheel while dragging", "nearer and farther"),
         ("Click a ring", "choose it: circles rotate hands, feet and head"),
         ("Double-click, or P", "pin a part of the body where it is; again: release it"),
+        ("Escape while dragging", "cancel the drag; two fingers drag two parts"),
         ("Backspace", "back to the clip: release everything"),
         ("W A S D, or a gamepad", "steer the character"),
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
@@ -195,6 +197,7 @@ class CharacterScene(Scene):
             Choice("character", "Character", actors[0], actors, names, group=WALK_GROUP),
             Choice("ground", "Ground", "course", grounds.NAMES, grounds.LABELS, group=WALK_GROUP),
             Switch("balanced", "Keep balance", False, group=POSE_GROUP),
+            Switch("watch", "Look at the pointer", False, group=POSE_GROUP),
             Button("let_go", "Back to the clip", group=POSE_GROUP),
             Download("pose_file", "Download pose as GLB", self._file("pose"), group=POSE_GROUP),
             Download("baked", "Download clip as GLB", self._file("baked"), group=POSE_GROUP),
@@ -234,6 +237,8 @@ class CharacterScene(Scene):
             self.walker.set_weight(name, value)
         elif name == "balanced":
             self.walker.balanced = value
+        elif name == "watch" and not value:
+            self.walker.held.release("gaze")
         elif name == "let_go":
             self.walker.held.let_go()
         elif name in ("store", "mirror_pose"):
@@ -258,15 +263,26 @@ class CharacterScene(Scene):
 
     def _store(self, mirrored: bool) -> None:
         """Store what is shown, or its mirror image, which is then shown."""
-        skeleton, pose = self.walker.character.skeleton, self.walker.pose
-        self.strip.add(skeleton.mirrored(pose) if mirrored else pose)
+        walker, skeleton = self.walker, self.walker.character.skeleton
+        pose, clip = ((skeleton.mirrored(p) if mirrored else p) for p in (walker.pose, walker.pose_alone))
+        self.strip.add(pose, own_joints(pose, clip, walker.character.rig))
         self._renew_poses()
         if mirrored:
             self._go_to_pose(len(self.strip) - 1)
 
+    def layer(self, pose: int, span: Sequence[float] | None) -> None:
+        """Lay a stored pose over a part of the clip, or take it off."""
+        number, stored, own = self.strip.at(pose)
+        if span is None:
+            self.walker.layers.layers.pop(number, None)
+        else:
+            self.walker.layers.lay(number, stored, own, span, self.walker.duration)
+        self.revision += 1
+
     def _renew_poses(self) -> None:
         """Make a clip of the stored poses, or remove it if there are none."""
         walker = self.walker
+        walker.layers.layers = {n: layer for n, layer in walker.layers.layers.items() if n in self.strip.numbers}
         was_playing, time = walker.clip == POSES, walker.time
         walker.set_poses(self.strip.clip() if len(self.strip) else None, _first_clip(walker.actor))
         self._renew_controls()
@@ -308,7 +324,9 @@ class CharacterScene(Scene):
         held, walker = self.walker.held, self.walker
         grip = held.grips.get(handle)
         if grip is not None:
-            at = held.shown([grip], walker.frame.transform, walker.world)[0]
+            at = grip.position(walker.world)
+            if grip.kind == "gaze":
+                at = held.shown([grip], walker.frame.transform, walker.world)[0]
             rotation = walker.character.skeleton.world_rotations(walker.pose)[grip.joint]
             held.pin(handle, walker.own_position(at), rotation)
             self.revision += 1
@@ -316,6 +334,17 @@ class CharacterScene(Scene):
     def release(self, handle: str) -> None:
         self.walker.held.release(handle)
         self.revision += 1
+
+    def bend(self, handle: str) -> None:
+        bent = self.walker.layers.bent
+        for limb in self.bends.limbs:
+            if handle in (limb.end, limb.middle) and bent.pop(limb.middle, None) is None:
+                bent[limb.middle] = limb.joints
+        self.revision += 1
+
+    def look(self, position: Sequence[float]) -> None:
+        if self.values["watch"]:
+            self.drag("gaze", position)
 
     def _note_held(self, handle: str) -> None:
         """Count a handle that was free as a change of the description: it may have been hidden."""
@@ -326,7 +355,9 @@ class CharacterScene(Scene):
         self.walker.steer(turn, ahead)
 
     def own_state(self) -> dict[str, Any]:
+        layers = self.walker.layers
         state: dict[str, Any] = {"held": self.walker.held.state(), "poses": self.strip.state()}
+        state |= {"bent": sorted(layers.bent), "layers": layers.spans(self.strip.numbers)}
         state |= {} if self.guest is None else {"file": self.guest.file}
         return state | ({"time": round(self.walker.time, 3)} if self.paused else {})
 
@@ -342,6 +373,9 @@ class CharacterScene(Scene):
     def restore_own(self, own: Mapping[str, Any]) -> None:
         walker = self.walker
         walker.held.restore(own["held"], walker.world, FARTHEST * walker.actor.size)
+        walker.layers.bent = {b.middle: b.joints for b in self.bends.limbs if b.middle in own.get("bent", [])}
+        for pose, span in enumerate(own.get("layers", [])[: len(self.strip)]):
+            self.layer(pose, span)
         time = own.get("time")
         if time is not None and abs(float(finite("time", [time], 1)[0]) - walker.time) > SAME_TIME:
             walker.seek(float(time))
@@ -376,6 +410,7 @@ class CharacterScene(Scene):
         for handle in ("hand left", "foot left", "gaze"):
             self.drag(handle, (0.3, 0.4, 0.3))
         self.pin("hips")
+        self.bend("foot left")
         super().rehearse()
         baked_file(self.walker)
         self.receive("person.glb", saved(replace(humanoid(), skins=())))
@@ -442,6 +477,7 @@ class CharacterScene(Scene):
             "names": list(actor.character.skeleton.names),
             "parts": handles_by_joint(rig, actor.character.skeleton),
             "poses": self.strip.numbers,
+            "layers": self.walker.layers.spans(self.strip.numbers),
             "bends": self.bends.description(),
             "bounds": {"*": {"low": [-FARTHEST * actor.size] * 3, "high": [FARTHEST * actor.size] * 3}},
             "show": self.values["show"],

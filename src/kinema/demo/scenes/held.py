@@ -28,8 +28,9 @@ ROTATABLE = ("hand", "foot", "head", "hips", "chest")
 """Kinds of handles with a rotation."""
 PART = "part"
 """Kind of the handles that users make by grabbing the skin."""
-PINNED, PULLED, POLE = 2, 0, -1
-"""Priorities. A pinned part does not give way to one that is pulled, and a pole gives way to both."""
+PINNED, LEADING, PULLED, POLE = 2, 1, 0, -1
+"""Priorities. A pinned part does not give way to one that is pulled, what was pulled last leads what was pulled before,
+and a pole gives way to all of them."""
 INSIDE = 0.02
 """Distance from the edge of the support at which balance is kept, metres for a person."""
 MOST_HELD = 32
@@ -178,7 +179,7 @@ class Held:
     def take(self, handle: str, position: Any) -> None:
         """Drag a handle to a position in the character's own space."""
         if self._can_hold(handle):
-            before = self.holds.get(handle, Hold(None))
+            before = self.holds.pop(handle, Hold(None))  # The last one of `holds` leads.
             self.holds[handle] = replace(before, position=np.asarray(position, float))
 
     def rotate(self, handle: str, rotation: Any, position: Any) -> None:
@@ -190,9 +191,8 @@ class Held:
     def pin(self, handle: str, position: Any, rotation: Any) -> None:
         """Keep a handle where it is, however others are pulled. The gaze is held, not pinned."""
         if self._can_hold(handle):
-            before = self.holds.get(handle, Hold(np.asarray(position, float)))
-            kept = before.rotation if before.rotation is not None else np.asarray(rotation, float)
-            self.holds[handle] = Hold(before.position, None if handle == "gaze" else kept, handle != "gaze")
+            turned = None if handle == "gaze" else np.asarray(rotation, float)
+            self.holds[handle] = Hold(np.asarray(position, float), turned, handle != "gaze")
 
     def _can_hold(self, handle: str) -> bool:
         """Whether there is such a handle. Raises InputError if it were one too many."""
@@ -257,18 +257,19 @@ class Held:
         if not self.is_pulled:
             return []
         grips = self.grips
-        wanted = [self._effector(grips[h], hold, transform) for h, hold in self.holds.items() if h != "gaze"]
+        leading = next((h for h in reversed(self.holds) if h != "gaze"), "")
+        wanted = [self._effector(grips[h], hold, transform, h == leading) for h, hold in self.holds.items() if h != "gaze"]
         ends = {grip.joint for handle, grip in grips.items() if self._stays(grip) and handle not in self.holds}
         wanted += [Effector(joint, pin=True) for joint in sorted(ends)]
         if balanced is not None and self._rig is not None and self._rig.legs:
             wanted.append(Effector(CENTRE_OF_MASS, balance=balanced, priority=PINNED - 1))
         return wanted
 
-    def _effector(self, grip: Grip, hold: Hold, transform: Any) -> Effector:
+    def _effector(self, grip: Grip, hold: Hold, transform: Any, leads: bool) -> Effector:
         position = transform[:3, :3] @ hold.position + transform[:3, 3]
         own = arrays.from_matrix(np.asarray(transform[:3, :3], float))
         rotation = None if hold.rotation is None else arrays.mul(own, hold.rotation)
-        priority = PINNED if hold.pinned else POLE if grip.kind in POLES else PULLED
+        priority = PINNED if hold.pinned else POLE if grip.kind in POLES else LEADING if leads else PULLED
         return Effector(grip.joint, position, rotation, grip.offset, priority=priority)
 
     def _stays(self, grip: Grip) -> bool:

@@ -34,6 +34,7 @@ class PoseStrip:
         self._skeleton = skeleton
         self._next = 1
         self._poses: dict[int, Pose] = {}
+        self._own: dict[int, list[int]] = {}
 
     def __len__(self) -> int:
         return len(self._poses)
@@ -43,18 +44,25 @@ class PoseStrip:
         """The numbers of the poses, in order."""
         return list(self._poses)
 
-    def add(self, pose: Pose) -> None:
-        """Store a pose at the end. Raises InputError if there are too many."""
+    def at(self, index: int) -> tuple[int, Pose, list[int]]:
+        """Return number, pose and own joints of a pose by its position. Raises InputError if there is none."""
+        if not index < len(self):
+            raise InputError(f"there is no stored pose {index + 1}; there are {len(self)}")
+        number = self.numbers[index]
+        return number, self._poses[number], self._own[number]
+
+    def add(self, pose: Pose, own: Sequence[int] = ()) -> None:
+        """Store a pose at the end. own: the joints that the user has changed. Raises InputError if there are too many."""
         if len(self._poses) >= MOST:
             raise InputError(f"{MOST} poses are stored; remove one first")
-        self._poses[self._next] = pose.copy()
+        self._poses[self._next], self._own[self._next] = pose.copy(), list(own)
         self._next += 1
 
     def remove(self, index: int) -> None:
         """Remove a pose by its position; none if there is none."""
         numbers = self.numbers
         if 0 <= index < len(numbers):
-            del self._poses[numbers[index]]
+            del self._poses[numbers[index]], self._own[numbers[index]]
 
     def time_of(self, index: int) -> float:
         """Return the time of a pose in the clip, seconds: in the middle of its hold."""
@@ -78,7 +86,7 @@ class PoseStrip:
 
     def state(self) -> list[Any]:
         """Return the poses as JSON values: of each joint that is not at rest, its number and its transform."""
-        return [self._state_of(pose) for pose in self._poses.values()]
+        return [self._state_of(pose) | {"own": self._own[number]} for number, pose in self._poses.items()]
 
     def _state_of(self, pose: Pose) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -93,7 +101,10 @@ class PoseStrip:
         if not isinstance(state, list) or len(state) > MOST:
             raise InputError(f"poses must be a list of up to {MOST}")
         poses = [self._pose_of(one) for one in state]
+        joints = range(len(self._skeleton))
+        own = [[joint for joint in one.get("own", []) if joint in joints] for one in state]
         self._poses = {self._next + n: pose for n, pose in enumerate(poses)}
+        self._own = {self._next + n: each for n, each in enumerate(own)}
         self._next += len(poses)
 
     def _pose_of(self, state: Any) -> Pose:

@@ -200,6 +200,15 @@ class Scene(ABC):
     def release(self, handle: str) -> None:  # noqa: B027
         """Give up what a dragged handle was set to, where the scene can."""
 
+    def bend(self, handle: str) -> None:  # noqa: B027
+        """Let the limb of a handle bend the other way, or as before, where the scene can."""
+
+    def layer(self, pose: int, span: Sequence[float] | None) -> None:  # noqa: B027
+        """Lay a stored pose over a part of the clip, where the scene can. span: seconds; None takes it off."""
+
+    def look(self, position: Sequence[float]) -> None:  # noqa: B027
+        """Look at the pointer, where the scene does."""
+
     def steer(self, turn: float, ahead: float) -> None:  # noqa: B027
         """Steer what walks, where the scene can. turn: to the left. ahead: forwards. Both -1 to 1; 0, 0 at the end."""
 

@@ -12,17 +12,19 @@ import numpy as np
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import HUMAN_LEG, POSES, UP, Actor, ClipMotion
 from kinema.demo.scenes.balance import Balance, BalanceView
-from kinema.demo.scenes.held import INSIDE, Held
+from kinema.demo.scenes.held import INSIDE, POLES, Held
+from kinema.demo.scenes.pose_layers import BendStage, PoseLayers
 from kinema.demo.scenes.walk_round import Spot
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from kinema.stages.animator import Animator, Frame
 from kinema.stages.body import Body
 from kinema.stages.feet.feet import Feet
 from kinema.stages.gaze.eyes import Eyes
 from kinema.stages.gaze.head import Head
-from kinema.stages.layers import Breathing
+from kinema.stages.layers import Breathing, Layer
 from kinema.stages.play import Play
 from kinema.stages.stage import Stage
 
@@ -58,6 +60,10 @@ class Walker:
         self.actor, self.ground, self.clip, self.speed, self.still = actor, ground, clip, speed, still
         self.weights = dict.fromkeys(STAGES, 1.0) | dict(weights)
         self.held = Held(actor.character.rig, actor.character.skeleton, GAZE_AHEAD * actor.extent, actor.extent)
+        self.layers = PoseLayers(actor.character.skeleton)
+        """What is laid over the clip."""
+        self._clip_time = 0.0
+        """Where the clip was in the last frame, or was sent since, seconds."""
         self.balanced = False
         """Whether a body that is pulled keeps its balance."""
         self.loop: tuple[float, float] | None = None
@@ -98,14 +104,21 @@ class Walker:
         self.character = _on_floor(self.actor.character, self.motion)
         self._upright = self.actor.upright(self.motion)
         ground = grounds.ground_of(self.ground, self.actor.size)
-        self._animator = Animator(self.character, self.stages(), ground=ground)
+        self._clip_time = 0.0
+        over = [Layer(self._lay_over, phase=0.0), BendStage(self.layers.bend, phase=0.0)]
+        self._animator = Animator(self.character, [*self.stages(), *over], ground=ground)
         self._alone = Animator(self.character, [] if self.clip is None else [self._play()])
         self._balance = BalanceView(self.character.rig) if self.character.rig and self.character.rig.legs else None
         for name in self._animator.stages:
-            self._animator.set_weight(name, self.weights[name])
+            self._animator.set_weight(name, self.weights.get(name, 1.0))
         self.step(0.0)
         own = np.asarray(self.frame.transform, float)
         self._middle = self.actor.middle((self.alone[:, :3, 3] - own[:3, 3]) @ own[:3, :3])
+
+    def _lay_over(self, pose: Pose, time: Any, dt: float) -> Pose:
+        """Return the clip's pose with everything that is laid over it."""
+        at = self._clip_time + self.pace * dt
+        return self.layers.over(pose, [at % self.duration if self.duration else at], self.duration)
 
     def play(self, clip: str | None) -> None:
         """Change to another clip: with a crossfade if both travel in the same way."""
@@ -173,9 +186,10 @@ class Walker:
     def errors(self) -> list[float]:
         """Return how far held parts are from their handles, and free feet from their ground targets."""
         held, reports = self.held, self.frame.reports
-        count = sum(handle != "gaze" for handle in held.holds)
         pulled = reports.get("body")
-        errors = [] if pulled is None else [float(error) for error in pulled.error[:count]]
+        kinds = [held.grips[handle].kind for handle in held.holds if handle != "gaze"]
+        found = zip(kinds, [] if pulled is None else pulled.error, strict=False)
+        errors = [float(error) for kind, error in found if kind not in POLES]  # Poles only set a side.
         feet, rig = reports.get("feet"), self.character.rig
         if feet is None or rig is None:
             return errors
@@ -215,6 +229,7 @@ class Walker:
 
     def _jump(self, time: float, fade: float) -> None:
         assert self.clip is not None
+        self._clip_time = time
         for animator in (self._animator, self._alone):
             animator["play"].play(self.clip, fade=fade, time=time, speed=self.pace)
 
@@ -248,6 +263,7 @@ class Walker:
         self._animator.set_transform(position, rotation)
         self._guide(_matrix(position + self._stride, rotation))
         self.frame: Frame = self._animator.update(dt)
+        self._clip_time = self.time
         self._go_on(position)
         self._alone.update(dt)
         self._repeat()
@@ -265,6 +281,11 @@ class Walker:
     def pose(self) -> Any:
         """The pose of the last frame."""
         return self.frame.pose
+
+    @property
+    def pose_alone(self) -> Any:
+        """The pose of the clip alone."""
+        return self._alone.update(0.0).pose
 
     @property
     def world(self) -> Any:

@@ -10,6 +10,7 @@ import { element, make, setIcon } from "./shell/dom";
 import { Dragging } from "./shell/dragging";
 import { Files } from "./shell/files";
 import { Figures } from "./shell/figures";
+import { HandleTools } from "./shell/handle_tools";
 import { Help } from "./shell/help";
 import { Hint } from "./shell/hint";
 import { History } from "./shell/history";
@@ -37,6 +38,8 @@ import { VIEWS } from "./views";
 const LONGEST_ELAPSED = 1;
 /** Least milliseconds between two drags: some mice move a thousand times a second. */
 const DRAG_INTERVAL = 8;
+/** Least milliseconds between two positions of the pointer that the character looks at. */
+const LOOK_INTERVAL = 33;
 /** Milliseconds for which a picture is drawn again and again after the last change: cameras and fades come to rest. */
 const AWAKE = 700;
 /** Pictures that frames may come late by before that: where the processor draws, it computes frames more slowly, too. */
@@ -61,6 +64,7 @@ export class App {
   );
   private readonly timeline = new Timeline({
     set: (name, value) => this.connection.input({ type: "set", name, value }),
+    layer: (pose, span) => this.connection.input({ type: "layer", pose, span }),
     pause: () => this.paused || this.pause(true),
     play: () => this.paused && this.pause(false),
   });
@@ -85,7 +89,14 @@ export class App {
     drop: (handle) => this.drop(handle),
     grab: (handle, point) => this.connection.input({ type: "grab", handle, point }),
     rotate: (handle, rotation) => this.rotate(handle, rotation),
+    cancel: () => this.cancelDrags(),
+    announce: (text) => (element("announcements").textContent = text),
     pin: (handle) => this.connection.input({ type: "pin", handle }),
+    release: (handle) => this.connection.input({ type: "release", handle }),
+  });
+  private readonly handleTools = new HandleTools({
+    pin: (handle) => this.dragging.pinOrRelease(handle),
+    bend: (handle) => this.connection.input({ type: "bend", handle }),
     release: (handle) => this.connection.input({ type: "release", handle }),
   });
   private readonly steering = new Steering((turn, ahead) => {
@@ -114,10 +125,11 @@ export class App {
   /** Number of the first picture with everything in it; null before it is drawn. */
   private firstPicture: number | null = null;
   private toldDrawn = false;
-  /** The handle that is dragged, or was until the server has answered: it is drawn where the user has it. */
-  private held: { handle: string; input: number; dropped: boolean } | null = null;
-  /** The newest drag that has not been sent. */
-  private waiting: Extract<Input, { type: "drag" | "rotate" }> | null = null;
+  /** Handles that are dragged, or were until the server has answered: they are drawn where the user has them. */
+  private readonly held = new Map<string, { input: number; dropped: boolean }>();
+  /** The newest drag of each handle that has not been sent. */
+  private readonly waiting = new Map<string, Extract<Input, { type: "drag" | "rotate" }>>();
+  private lookedAt = 0;
   private sentAt = 0;
   private timer = 0;
 
@@ -146,6 +158,7 @@ export class App {
     });
     this.wireButtons();
     new ResizeObserver(() => this.resize()).observe(this.stage);
+    this.stage.addEventListener("pointermove", (event) => this.lookAt(event), { passive: true });
     for (const kind of ACTIVITY) addEventListener(kind, () => this.redraw(), { capture: true, passive: true });
     document.addEventListener("visibilitychange", () => this.tellVisible());
     requestAnimationFrame(() => this.tick());
@@ -230,7 +243,8 @@ export class App {
     if (this.isComplete) this.compiling.hide();
     else this.compiling.drawing();
     this.panel.show(message.controls);
-    this.timeline.show(message.controls, (message.description["poses"] as number[] | undefined) ?? []);
+    const { poses, layers } = message.description as { poses?: number[]; layers?: ([number, number] | null)[] };
+    this.timeline.show(message.controls, poses ?? [], layers ?? []);
     this.showPaused(message.paused);
     const isFirst = this.opened !== message.scene;
     if (isFirst && this.loaded) this.showState(this.loaded);
@@ -361,12 +375,15 @@ export class App {
     this.view?.canvas.remove();
     this.view?.overlay?.remove();
     this.view?.dispose();
-    this.view = this.scene = this.frame = this.held = this.waiting = this.firstPicture = null;
+    this.view = this.scene = this.frame = this.firstPicture = null;
+    this.held.clear();
+    this.waiting.clear();
+    this.handleTools.hide();
     this.dragging.attach(null);
     this.labels.show([]);
     this.arrows.show([]);
     this.panel.show([]);
-    this.timeline.show([], []);
+    this.timeline.show([], [], []);
     this.opened = "";
     this.steering.start(this.introduction()?.steers ?? false);
     this.figures.clear();
@@ -402,15 +419,15 @@ export class App {
 
   private drag(handle: string, position: number[]): void {
     this.hint.done();
-    this.held = { handle, input: Infinity, dropped: false };
-    this.waiting = { type: "drag", handle, position };
+    this.held.set(handle, { input: Infinity, dropped: false });
+    this.waiting.set(handle, { type: "drag", handle, position });
     this.view?.hold(handle, position);
     this.sendDrag();
   }
 
   private rotate(handle: string, rotation: number[]): void {
     this.hint.done();
-    this.waiting = { type: "rotate", handle, rotation };
+    this.waiting.set(handle, { type: "rotate", handle, rotation });
     this.sendDrag();
   }
 
@@ -424,17 +441,36 @@ export class App {
   private sendNow(): void {
     clearTimeout(this.timer);
     this.timer = 0;
-    if (!this.waiting) return;
-    const number = this.connection.input(this.waiting);
-    if (this.held) this.held.input = number;
-    this.waiting = null;
+    for (const [handle, drag] of this.waiting) {
+      const number = this.connection.input(drag);
+      const held = this.held.get(handle);
+      if (held) held.input = number;
+    }
+    this.waiting.clear();
     this.sentAt = performance.now();
   }
 
   private drop(handle: string): void {
     this.sendNow();
     const number = this.connection.input({ type: "drop", handle });
-    this.held = { handle, input: number, dropped: true };
+    this.held.set(handle, { input: number, dropped: true });
+  }
+
+  private cancelDrags(): void {
+    this.waiting.clear();
+    const input = this.connection.input({ type: "cancel" });
+    for (const handle of this.held.keys()) this.held.set(handle, { input, dropped: true });
+  }
+
+  /** Let the character look at the pointer, if it is to. */
+  private lookAt({ clientX, clientY }: PointerEvent): void {
+    const now = performance.now();
+    const watches = this.scene?.controls.some(({ name, value }) => name === "watch" && value === true);
+    if (!watches || this.dragging.isDragging || now - this.lookedAt < LOOK_INTERVAL) return;
+    const position = this.view?.body?.gazeAt(clientX, clientY);
+    if (!position) return;
+    this.lookedAt = now;
+    this.connection.input({ type: "look", position });
   }
 
   private toggleFollowing(): void {
@@ -495,7 +531,7 @@ export class App {
     this.steering.drawn();
     const { view } = this;
     if (!view || view.pace.busy) return; // Meanwhile the page listens to the pointer and to the server.
-    if (this.held && !this.held.dropped && view.pace.rests) return;
+    if (this.dragging.isDragging && view.pace.rests) return;
     const now = performance.now();
     const elapsed = Math.min((now - this.drawnAt) / 1000, LONGEST_ELAPSED);
     this.drawnAt = now;
@@ -512,6 +548,7 @@ export class App {
     const handles = view.handles();
     this.hint.drawn(handles, this.isComplete ? elapsed : 0); // Its seconds begin with the first whole picture.
     this.arrows.show(handles);
+    this.handleTools.show(view, this.dragging.resting);
     this.showCamera();
   }
 
@@ -557,9 +594,10 @@ export class App {
     this.described = true;
     this.frame = frame;
     this.redraw();
-    if (this.held?.dropped && frame.input >= this.held.input) {
-      this.held = null;
-      this.view?.hold(null);
+    for (const [handle, { input, dropped }] of this.held) {
+      if (!dropped || frame.input < input) continue;
+      this.held.delete(handle);
+      this.view?.hold(handle, null);
     }
     this.view?.show(frame);
     if (isNew) this.dragging.forgetMissing();
@@ -583,7 +621,7 @@ export class App {
       controls: Object.fromEntries((this.scene?.controls ?? []).map(({ name, value }) => [name, value])),
       draggables: this.view?.handles() ?? [],
       chains: this.frame ? (this.view?.chains() ?? []) : [],
-      held: this.held?.handle ?? null,
+      held: [...this.held.keys()].at(-1) ?? null,
       complete: this.isComplete,
       picture: this.view && { ms: this.view.pace.ms, count: this.view.pace.finished, ...this.view.pace.quality },
       following: this.view?.camera?.following ?? null,

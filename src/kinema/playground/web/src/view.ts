@@ -71,6 +71,11 @@ export interface Body {
   hover(part: Part | null): void;
   /** Whether a handle is held or pinned. */
   isHeld(handle: string): boolean;
+  isPinned(handle: string): boolean;
+  /** Whether a handle is at the end or in the middle of a limb that can bend the other way. */
+  bends(handle: string): boolean;
+  /** Position in the scene that the character looks at if it looks at the pointer; null without a head. */
+  gazeAt(x: number, y: number): number[] | null;
   /** Start to rotate the chosen handle at a position on the page. Returns whether there is a circle. */
   startRotating(x: number, y: number): boolean;
   /** Whether there is a circle under a position on the page. */
@@ -113,7 +118,7 @@ export interface View {
   /** Position in the scene, within the handle's bounds, for a position on the page in CSS pixels. */
   toScene(x: number, y: number, handle?: string): number[];
   /** Draw a handle at this position, whatever the server says, until null. */
-  hold(handle: string | null, position?: number[]): void;
+  hold(handle: string, position: number[] | null): void;
   /** The handle under the pointer. */
   hover(handle: string | null): void;
   /** The handle that keys and circles belong to. */

@@ -21,6 +21,10 @@ export interface Drags {
   /** A handle is rotated. */
   rotate(handle: string, rotation: number[]): void;
   drop(handle: string): void;
+  /** All drags are given up: everything is as before them. */
+  cancel(): void;
+  /** Say something to who does not see the picture. */
+  announce(text: string): void;
   /** A handle is to stay where it is. */
   pin(handle: string): void;
   release(handle: string): void;
@@ -37,7 +41,9 @@ interface Grab {
   pointer: number;
   /** From the pointer to the handle, so that a grab off its middle does not move it. */
   offset: Point;
-  /** Where and when the pointer went down. */
+  /** Where the pointer is. */
+  at: Point;
+  /** Where and when it went down. */
   from: Point;
   since: number;
   /** Whether it has become a drag. */
@@ -50,7 +56,10 @@ interface Grab {
 
 export class Dragging {
   private view: View | null = null;
-  private grab: Grab | null = null;
+  /** What each pointer drags: two fingers can drag two parts. */
+  private readonly grabs = new Map<number, Grab>();
+  /** Pointers that are down beside everything: they move the camera. */
+  private readonly beside = new Set<number>();
   /** Handle that the arrow keys move now. */
   private nudged: string | null = null;
   /** Handle chosen with the keyboard. */
@@ -67,9 +76,9 @@ export class Dragging {
     stage.addEventListener("pointerdown", (event) => this.down(event), { capture: true });
     stage.addEventListener("pointermove", (event) => this.move(event), { capture: true });
     // Where the browser has it: moves as they happen, not once per frame of the screen.
-    stage.addEventListener("pointerrawupdate", (event) => this.grab?.started && this.move(event as PointerEvent), { capture: true });
+    stage.addEventListener("pointerrawupdate", (event) => this.grabs.get((event as PointerEvent).pointerId)?.started && this.move(event as PointerEvent), { capture: true });
     for (const end of ["pointerup", "pointercancel"] as const) {
-      stage.addEventListener(end, (event) => this.up(event), { capture: true });
+      addEventListener(end, (event) => this.up(event), { capture: true });
     }
     stage.addEventListener("pointerleave", () => this.view?.hover(this.chosen));
     stage.addEventListener("dblclick", (event) => this.doubleClick(event));
@@ -80,7 +89,9 @@ export class Dragging {
 
   attach(view: View | null): void {
     this.view = view;
-    this.grab = this.nudged = this.chosen = null;
+    this.nudged = this.chosen = null;
+    this.grabs.clear();
+    this.beside.clear();
     view?.choose(null);
     this.seen = [];
     this.stage.classList.remove("dragging", "grabbable");
@@ -92,20 +103,30 @@ export class Dragging {
     this.seen = [];
     if (this.chosen !== null && !ids.has(this.chosen)) this.setChosen(null);
     if (this.nudged !== null && !ids.has(this.nudged)) this.endNudge();
-    if (this.grab && !ids.has(this.grab.handle)) this.release();
-    if (!this.grab) this.view?.hover(this.chosen);
+    for (const grab of this.grabs.values()) if (!ids.has(grab.handle)) this.release(grab);
+    if (!this.grabs.size) this.view?.hover(this.chosen);
+  }
+
+  /** The handle that keys, circles and buttons belong to; null while one is dragged. */
+  get resting(): string | null {
+    return this.grabs.size ? null : this.chosen;
+  }
+
+  get isDragging(): boolean {
+    return this.grabs.size > 0;
   }
 
   /** Call this for every drawn frame: it remembers where handles are, and a held one stays under its pointer. */
   drawn(now: number): void {
     this.seen.push({ time: now, handles: this.view?.handles() ?? [] });
     while (this.seen[0] && this.seen[0].time < now - GRACE) this.seen.shift();
-    if (!this.grab || !this.at || !this.view) return;
-    if (!this.grab.started && now - this.grab.since > PRESS.time) this.start(this.grab);
-    if (!this.grab.started || this.grab.rotates) return;
-    const held = this.view.handles().find(({ id }) => id === this.grab!.handle);
-    const wanted = this.wanted(this.grab);
-    if (held && Math.hypot(held.x - wanted.x, held.y - wanted.y) > 0.5) this.dragTo(this.grab);
+    for (const grab of this.grabs.values()) {
+      if (!grab.started && now - grab.since > PRESS.time) this.start(grab);
+      if (!grab.started || grab.rotates) continue;
+      const held = this.view?.handles().find(({ id }) => id === grab.handle);
+      const wanted = this.wanted(grab);
+      if (held && Math.hypot(held.x - wanted.x, held.y - wanted.y) > 0.5) this.dragTo(grab);
+    }
   }
 
   /** Position of the pointer in the scene; of the middle of the stage before the pointer has been there. */
@@ -117,10 +138,11 @@ export class Dragging {
 
   /** Handle a key. Returns whether it meant anything here. */
   key(event: KeyboardEvent): boolean {
+    if (event.key === "Escape") return this.cancel();
     if (event.key === "[" || event.key === "]") return this.choose(event.key === "]" ? 1 : -1);
     const way = ARROWS[event.key];
     const handle = this.view?.handles().find(({ id }) => id === this.chosen);
-    if (!handle || !this.view || this.grab) return false;
+    if (!handle || !this.view || this.grabs.size) return false;
     const depth = event.key === "PageUp" ? 1 : event.key === "PageDown" ? -1 : 0;
     if (depth) return this.moveAway(handle.id, 1 + depth * DEPTH.key);
     if (!way) return false;
@@ -140,9 +162,24 @@ export class Dragging {
     this.endNudge();
     const ids = this.view?.handles().map(({ id }) => id) ?? [];
     if (!ids.length) return false;
-    const now = ids.indexOf(this.chosen ?? "");
-    this.setChosen(ids[(now + by + ids.length) % ids.length] ?? null);
+    const next = (ids.indexOf(this.chosen ?? "") + by + ids.length) % ids.length;
+    this.setChosen(ids[next] ?? null);
     this.view?.hover(this.chosen);
+    this.drags.announce(`${this.named(ids[next]!)}, ${next + 1} of ${ids.length}. Arrow keys move it.`);
+    return true;
+  }
+
+  /** The name of a handle, and whether it is held or pinned. */
+  private named(handle: string): string {
+    const body = this.view?.body;
+    return handle + (body?.isPinned(handle) ? ", pinned" : body?.isHeld(handle) ? ", held" : "");
+  }
+
+  /** Give up all drags. Returns whether there were any. */
+  private cancel(): boolean {
+    if (!this.grabs.size) return false;
+    for (const grab of this.grabs.values()) this.release(grab, true);
+    this.drags.cancel();
     return true;
   }
 
@@ -155,32 +192,37 @@ export class Dragging {
   private moveAway(handle: string, factor: number): boolean {
     const position = this.view?.farther(handle, factor);
     if (!position) return false;
-    if (!this.grab) this.nudged = handle;
+    if (!this.grabs.size) this.nudged = handle;
     this.drags.drag(handle, position);
     return true;
   }
 
   /** The wheel moves what is dragged nearer and farther instead of the camera. */
   private wheel(event: WheelEvent): void {
-    if (!this.grab || this.grab.rotates) return;
+    const grab = [...this.grabs.values()].at(-1);
+    if (!grab || grab.rotates) return;
     event.preventDefault();
     event.stopPropagation();
-    this.start(this.grab);
-    this.moveAway(this.grab.handle, Math.exp(-DEPTH.wheel * event.deltaY));
+    this.start(grab);
+    this.moveAway(grab.handle, Math.exp(-DEPTH.wheel * event.deltaY));
   }
 
-  /** Pin the chosen handle where it is, or release it if it is held. */
+  /** Pin the chosen handle where it is, or release it if it is pinned. What cannot be pinned, as a gaze, is held. */
   pinOrRelease(handle = this.chosen): void {
+    const body = this.view?.body;
     if (handle === null || !this.view) return;
-    if (this.view.body && !this.view.body.isHeld(handle)) this.drags.pin(handle);
+    const pins = body && !body.isPinned(handle) && !(handle === "gaze" && body.isHeld(handle));
+    if (pins) this.drags.pin(handle);
     else this.drags.release(handle);
+    if (body) this.drags.announce(`${handle} ${pins ? "pinned" : "released"}`);
   }
 
   private nearest(event: PointerEvent | MouseEvent): Handle | null {
     let best: Handle | null = null;
     const isTouch = event instanceof PointerEvent && event.pointerType !== "mouse";
     let distance: number = isTouch ? HIT.touch : HIT.mouse;
-    const now = this.view?.handles() ?? [];
+    const taken = new Set([...this.grabs.values()].map((grab) => grab.handle));
+    const now = (this.view?.handles() ?? []).filter(({ id }) => !taken.has(id));
     for (const handle of [...now, ...this.seen.flatMap(({ handles }) => handles)]) {
       const away = Math.hypot(handle.x - event.clientX, handle.y - event.clientY);
       if (away <= distance && now.some(({ id }) => id === handle.id)) [best, distance] = [handle, away];
@@ -191,12 +233,14 @@ export class Dragging {
   private down(event: PointerEvent): void {
     if (isOverButton(event)) return;
     this.at = { x: event.clientX, y: event.clientY };
-    const grab = event.button === 0 && this.grab === null ? this.grabbed(event) : null;
-    if (!grab || !this.view) return;
+    this.beside.delete(event.pointerId);
+    const free = event.button === 0 && !this.grabs.has(event.pointerId) && !this.beside.size;
+    const grab = free ? this.grabbed(event) : null;
+    if (!grab || !this.view) return void this.beside.add(event.pointerId);
     event.stopPropagation();
     this.endNudge();
     this.stage.setPointerCapture(event.pointerId);
-    this.grab = grab;
+    this.grabs.set(event.pointerId, grab);
     if (!grab.part?.point) this.setChosen(grab.handle);
     this.view.camera?.enable(false);
     this.view.body?.hover(null);
@@ -206,13 +250,14 @@ export class Dragging {
   /** What the pointer grabs: a handle, a circle of the chosen one, or a part of the body. */
   private grabbed(event: PointerEvent): Grab | null {
     const { clientX: x, clientY: y, pointerId: pointer } = event;
-    const begun = { pointer, from: { x, y }, since: performance.now(), started: false, part: null, rotates: false };
+    const begun = { pointer, at: { x, y }, from: { x, y }, since: performance.now(), started: false, part: null, rotates: false };
     const handle = this.nearest(event);
     if (handle) return { ...begun, handle: handle.id, offset: { x: handle.x - x, y: handle.y - y } };
-    if (this.chosen !== null && this.view?.body?.startRotating(x, y)) {
+    if (this.chosen !== null && !this.grabs.size && this.view?.body?.startRotating(x, y)) {
       return { ...begun, handle: this.chosen, offset: { x: 0, y: 0 }, rotates: true };
     }
     const part = this.view?.body?.part(x, y) ?? null;
+    if (part && [...this.grabs.values()].some((grab) => grab.handle === part.handle)) return null;
     if (part) return { ...begun, handle: part.handle, offset: { x: part.x - x, y: part.y - y }, part };
     this.setChosen(null);
     return null;
@@ -231,19 +276,15 @@ export class Dragging {
   }
 
   private move(event: PointerEvent): void {
-    if (!this.grab && isOverButton(event)) return;
-    if (this.grab && event.pointerId !== this.grab.pointer) return;
-    const before = this.at;
+    const grab = this.grabs.get(event.pointerId);
+    if (!grab && isOverButton(event)) return;
     this.at = { x: event.clientX, y: event.clientY };
-    if (this.grab) {
-      event.stopPropagation();
-      const { from, started } = this.grab;
-      const moved = before?.x !== this.at.x || before.y !== this.at.y;
-      if (started) moved && this.dragTo(this.grab);
-      else if (Math.hypot(this.at.x - from.x, this.at.y - from.y) >= PRESS.distance) this.start(this.grab);
-    } else {
-      this.hover(event);
-    }
+    if (!grab) return this.hover(event);
+    event.stopPropagation();
+    const moved = grab.at.x !== this.at.x || grab.at.y !== this.at.y;
+    grab.at = this.at;
+    if (grab.started) moved && this.dragTo(grab);
+    else if (Math.hypot(grab.at.x - grab.from.x, grab.at.y - grab.from.y) >= PRESS.distance) this.start(grab);
   }
 
   private hover(event: PointerEvent): void {
@@ -258,34 +299,35 @@ export class Dragging {
   }
 
   /** Where the grabbed handle is wanted on the page: beside the pointer as it was grabbed, and never off the stage. */
-  private wanted({ offset }: Grab): Point {
+  private wanted({ offset, at }: Grab): Point {
     const box = this.stage.getBoundingClientRect();
-    const { x, y } = this.at!;
     return {
-      x: Math.min(Math.max(x + offset.x, box.left), box.right),
-      y: Math.min(Math.max(y + offset.y, box.top), box.bottom),
+      x: Math.min(Math.max(at.x + offset.x, box.left), box.right),
+      y: Math.min(Math.max(at.y + offset.y, box.top), box.bottom),
     };
   }
 
   private dragTo(grab: Grab): void {
-    if (grab.rotates && this.view?.body && this.at) {
-      return this.drags.rotate(grab.handle, this.view.body.rotation(this.at.x - grab.from.x, this.at.y - grab.from.y));
+    if (grab.rotates && this.view?.body) {
+      return this.drags.rotate(grab.handle, this.view.body.rotation(grab.at.x - grab.from.x, grab.at.y - grab.from.y));
     }
     const { x, y } = this.wanted(grab);
     if (this.view) this.drags.drag(grab.handle, this.view.toScene(x, y, grab.handle));
   }
 
   private up(event: PointerEvent): void {
-    if (event.pointerId === this.grab?.pointer) this.release();
+    this.beside.delete(event.pointerId);
+    const grab = this.grabs.get(event.pointerId);
+    if (grab) this.release(grab);
   }
 
-  private release(): void {
-    const grab = this.grab;
-    this.grab = null;
+  private release(grab: Grab, isCancelled = false): void {
+    this.grabs.delete(grab.pointer);
+    if (grab.rotates) this.view?.body?.stopRotating();
+    if (grab.started && !isCancelled) this.drags.drop(grab.handle);
+    if (this.grabs.size) return;
     this.stage.classList.remove("dragging");
     this.view?.camera?.enable(true);
-    this.view?.body?.stopRotating();
-    if (grab?.started) this.drags.drop(grab.handle);
   }
 
   /** Pin or release what was double-clicked; elsewhere, look at it from nearby. */
@@ -305,7 +347,7 @@ export class Dragging {
   }
 
   private pinPart(part: Part): void {
-    if (part.point && !this.view?.body?.isHeld(part.handle)) {
+    if (part.point && !this.view?.body?.isPinned(part.handle)) {
       this.view?.body?.grab(part);
       this.drags.grab(part.handle, part.point);
     }

@@ -4,6 +4,7 @@ import { array, type Frame } from "../frames";
 import { TIMELINE, type Control, type Value } from "../protocol";
 import type { Portrait } from "../view";
 import { element, make, setIcon } from "./dom";
+import { LayerRow, type Span } from "./layer_row";
 
 /** Speeds to choose from. */
 const SPEEDS = [0, 0.25, 0.5, 1, 1.5, 2];
@@ -16,6 +17,8 @@ type Sliders = "time" | "loop_start" | "loop_end";
 
 export interface TimelineActions {
   set(name: string, value: Value): void;
+  /** Lay a stored pose over a part of the clip, or take it off. */
+  layer(pose: number, span: Span | null): void;
   /** Let time stand still: the user moves it. */
   pause(): void;
   play(): void;
@@ -29,6 +32,8 @@ export class Timeline {
   private readonly clock = make("output");
   private readonly band = make("i", { className: "band" });
   private readonly poses = make("div", { className: "poses" });
+  private readonly layers: LayerRow;
+  private spans: (Span | null)[] = [];
   private duration = 0;
   /** The newest time that the user has moved to and that was not sent. */
   private wanted: number | null = null;
@@ -47,7 +52,8 @@ export class Timeline {
     this.speed.onchange = () => actions.set("speed", Number(this.speed.value));
     for (const [name, select] of [["clip", this.clip], ["speed", this.speed]] as const) select.dataset["testid"] = name;
     const track = make("div", { className: "track" }, this.band, this.sliders.time, this.sliders.loop_start, this.sliders.loop_end);
-    this.host.append(this.clip, track, this.clock, this.speed, this.poses);
+    this.layers = new LayerRow((pose, span) => actions.layer(pose, span));
+    this.host.append(this.clip, track, this.clock, this.speed, this.poses, this.layers.element);
   }
 
   private slider(name: Sliders, label: string): HTMLInputElement {
@@ -57,7 +63,7 @@ export class Timeline {
   }
 
   /** Show the scene's controls; hide where it has no clips. poses: the numbers of the stored poses. */
-  show(controls: Control[], poses: number[]): void {
+  show(controls: Control[], poses: number[], spans: (Span | null)[]): void {
     const named = new Map(controls.filter(({ group }) => group === TIMELINE).map((control) => [control.name, control]));
     this.host.hidden = named.size === 0;
     if (this.host.hidden) return;
@@ -71,7 +77,8 @@ export class Timeline {
       if (name !== "time" && !this.sliders[name].matches(":active")) this.sliders[name].valueAsNumber = control.value;
     }
     this.showBand();
-    this.showPoses(poses);
+    this.showPoses(poses, spans);
+    this.layers.show(this.clip.value === "poses" ? [] : spans, this.duration);
   }
 
   private showChoices(named: Map<string, Control>): void {
@@ -111,9 +118,11 @@ export class Timeline {
 
   // Stored poses.
 
-  private showPoses(numbers: number[]): void {
-    if (numbers.join() === this.numbers.join() && this.poses.childElementCount) return;
+  private showPoses(numbers: number[], spans: (Span | null)[]): void {
+    const laid = (all: (Span | null)[]) => all.map((span) => span !== null).join();
+    if (numbers.join() === this.numbers.join() && laid(spans) === laid(this.spans) && this.poses.childElementCount) return;
     this.numbers = numbers;
+    this.spans = spans;
     this.buildPoses();
   }
 
@@ -157,7 +166,23 @@ export class Timeline {
     const remove = make("button", { className: "remove", title: `Remove pose ${i + 1}`, textContent: "\u00d7" });
     remove.dataset["testid"] = `remove-pose-${i}`;
     remove.onclick = () => this.actions.set("remove_pose", i);
-    return make("span", {}, show, remove);
+    const isLaid = Boolean(this.spans[i]);
+    const layer = make("button", { className: "lay", title: isLaid ? "Take it off the clip" : "Lay this pose over the clip" });
+    setIcon(layer, "layer", layer.title);
+    layer.ariaPressed = String(isLaid);
+    layer.dataset["testid"] = `lay-${i}`;
+    layer.onclick = () => this.lay(i, isLaid);
+    return make("span", {}, show, layer, remove);
+  }
+
+  /** Lay a pose over the clip where it is now, for a third of it, or take it off. Over the stored poses themselves it
+   * would not be seen: then the first clip plays. */
+  private lay(pose: number, isLaid: boolean): void {
+    if (this.clip.value === "poses" && this.clip.options[0]) this.actions.set("clip", this.clip.options[0].value);
+    const length = Math.max(this.duration / 3, Math.min(1, this.duration));
+    const start = Math.min(this.sliders.time.valueAsNumber, this.duration - length);
+    this.actions.layer(pose, isLaid ? null : [Math.max(start, 0), Math.max(start, 0) + length]);
+    if (!isLaid) this.actions.play();
   }
 
   /** Take a picture of a pose that was just stored. Call it in the task that drew the canvas. */

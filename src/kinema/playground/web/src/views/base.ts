@@ -25,7 +25,7 @@ interface Stage {
 export abstract class BaseView<S extends Stage> implements View {
   protected theme: Theme | null = null;
   protected frame: Frame | null = null;
-  protected held: { handle: string; position: number[] } | null = null;
+  private readonly allHeld = new Map<string, number[]>();
   protected hovered: string | null = null;
   protected chosen: string | null = null;
   readonly body: Body | null = null;
@@ -93,8 +93,20 @@ export abstract class BaseView<S extends Stage> implements View {
     return bounds ? inside(bounds, position) : position;
   }
 
-  hold(handle: string | null, position: number[] = []): void {
-    this.held = handle === null ? null : { handle, position };
+  hold(handle: string, position: number[] | null): void {
+    this.allHeld.delete(handle);
+    if (position) this.allHeld.set(handle, position);
+  }
+
+  /** What is dragged: the last one, where several fingers drag. */
+  protected get held(): { handle: string; position: number[] } | null {
+    const last = [...this.allHeld].at(-1);
+    return last ? { handle: last[0], position: last[1] } : null;
+  }
+
+  /** Position to which a handle is dragged; null if it is not. */
+  protected heldAt(handle: string): number[] | null {
+    return this.allHeld.get(handle) ?? null;
   }
 
   hover(handle: string | null): void {
@@ -115,7 +127,7 @@ export abstract class BaseView<S extends Stage> implements View {
 
   /** Whether a handle is dragged or under the pointer. */
   protected isActive(handle: string): boolean {
-    return this.held?.handle === handle || this.hovered === handle;
+    return this.allHeld.has(handle) || this.hovered === handle;
   }
 
   // Texts and state.
@@ -181,7 +193,8 @@ export abstract class SpaceView extends BaseView<SpaceStage> {
 
   /** Position to which a handle is dragged; null if it is not. */
   protected heldPosition(handle: string): THREE.Vector3 | null {
-    return this.held?.handle === handle ? new THREE.Vector3().fromArray(this.held.position) : null;
+    const at = this.heldAt(handle);
+    return at && new THREE.Vector3().fromArray(at);
   }
 
   /** A vector of the frame. */

@@ -12,6 +12,8 @@ import { CharacterBody, type Posed } from "./character_body";
 import { CharacterCard, type Role } from "./character_card";
 import { GroundView, type GroundDescription } from "./ground_view";
 
+/** Distance of the pointer from the head that looks at it, as a fraction of the character's extent. */
+const GAZE_AWAY = 0.6;
 /** Height of the person that the camera is set up for, metres. */
 const PERSON = 1.75;
 const THICKEST_BONE = 0.03;
@@ -72,7 +74,9 @@ export class CharacterView extends GroundView<CharacterDescription> {
     this.body = new CharacterBody(this.stage, {
       posed: () => this.posed(),
       handleAt: (handle) => (this.described(handle) ? this.handleOnPage(handle) : null),
-      isHeld: (handle) => this.heldAs(handle) > 0,
+      heldAs: (handle) => this.heldAs(handle),
+      bends: (handle) => this.description?.bends.some(({ end, middle }) => end === handle || middle === handle) ?? false,
+      head: () => this.head(),
       rotatable: () => this.rotatable()?.joint ?? null,
     });
     this.stage.scene.add(this.bones.group);
@@ -86,7 +90,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
 
   override describe(description: Description): void {
     super.describe(description);
-    if (this.description!.handles.some(({ name }) => name === this.body.pending?.handle)) this.body.pending = null;
+    for (const { name } of this.description!.handles) this.body.pending.delete(name);
     this.label();
   }
 
@@ -163,6 +167,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
     this.terrain.fade(this.stage.camera.lens.position, this.legs(scale), elapsed);
     this.stage.follow(this.vector("middle").multiplyScalar(scale), elapsed);
     this.stage.draw(elapsed, (x, z) => this.terrain.height(x, z));
+    this.body.remember(main);
   }
 
   /** What the ground must not hide: feet, and the middle of the body. */
@@ -234,8 +239,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
 
   protected handleIds(): string[] {
     const names = (this.description?.handles ?? []).map(({ name }) => name);
-    const pending = this.body.pending?.handle;
-    return pending && !names.includes(pending) ? [...names, pending] : names;
+    return [...names, ...[...this.body.pending.keys()].filter((name) => !names.includes(name))];
   }
 
   private described(name: string): HandleDescription | undefined {
@@ -246,6 +250,16 @@ export class CharacterView extends GroundView<CharacterDescription> {
   private rotatable(): HandleDescription | null {
     const chosen = this.chosen === null ? undefined : this.described(this.chosen);
     return chosen?.rotates ? chosen : null;
+  }
+
+  /** Where the head is, and a direction ahead of it as long as a gaze; null without a head. */
+  private head(): { at: THREE.Vector3; ahead: THREE.Vector3; far: number; toSpace(at: THREE.Vector3): number[] } | null {
+    const { frame, description } = this;
+    const gaze = this.described("gaze");
+    if (!frame || !description || !gaze) return null;
+    const at = origin(array(frame, "world"), gaze.joint, 1 / description.size, new THREE.Vector3());
+    const ahead = new THREE.Vector3(0, 0, 1).applyAxisAngle(new THREE.Vector3(0, 1, 0), array(frame, "facing")[0] ?? 0);
+    return { at, ahead, far: (GAZE_AWAY * description.extent) / description.size, toSpace: (point) => this.toSpace(point) };
   }
 
   /** 0 for a free handle, 1 for one that is held, 2 for a pinned one. */

@@ -9,6 +9,8 @@ import { SkinPicker } from "../draw/skin_picker";
 import type { SpaceStage } from "../draw/space";
 import type { Body, Part, Theme } from "../view";
 
+/** Milliseconds for which a part can still be grabbed where it was drawn: that is where the user saw it. */
+const GRACE = 500;
 /** Distance at which a pointer grabs a bone of a character without a skin, CSS pixels. */
 const BONE_HIT = 12;
 
@@ -26,11 +28,14 @@ export interface Posed {
 export class CharacterBody implements Body {
   readonly circles = new Circles();
   readonly balance = new BalanceMark();
-  /** A part that is grabbed and not yet known to the server. */
-  pending: { handle: string; joint: number; point: THREE.Vector3 } | null = null;
+  /** Parts that are grabbed and not yet known to the server, by their handles. */
+  readonly pending = new Map<string, { joint: number; point: THREE.Vector3 }>();
   private picker: SkinPicker | null = null;
+  private figure: Figure | null = null;
   private readonly ray = new THREE.Raycaster();
   private hovered: Part | null = null;
+  /** The last pictures: the pose that each has, and the eye. */
+  private drawn: { time: number; rows: Float32Array; eye: THREE.Matrix4 }[] = [];
   private rotating: { hit: CircleHit; start: THREE.Quaternion } | null = null;
 
   constructor(
@@ -39,7 +44,10 @@ export class CharacterBody implements Body {
       posed(): Posed | null;
       /** Where a handle is on the page; null if it has none. */
       handleAt(handle: string): [number, number] | null;
-      isHeld(handle: string): boolean;
+      /** 0 for a free handle, 1 for one that is held, 2 for a pinned one. */
+      heldAs(handle: string): number;
+      bends(handle: string): boolean;
+      head(): { at: THREE.Vector3; ahead: THREE.Vector3; far: number; toSpace(at: THREE.Vector3): number[] } | null;
       /** The joint of the chosen handle, if it can be rotated. */
       rotatable(): number | null;
     },
@@ -47,9 +55,19 @@ export class CharacterBody implements Body {
     stage.scene.add(this.circles.group, this.balance.group);
   }
 
+  /** A picture was drawn. rows: the pose that it has. */
+  remember(rows: Float32Array): void {
+    const time = performance.now();
+    this.drawn.push({ time, rows: rows.slice(), eye: this.stage.camera.lens.matrixWorld.clone() });
+    while (this.drawn[0]!.time < time - GRACE) this.drawn.shift();
+  }
+
   setFigure(figure: Figure | null): void {
     this.picker = figure && new SkinPicker(figure);
-    this.hovered = this.pending = null;
+    this.hovered = null;
+    this.pending.clear();
+    this.drawn = [];
+    this.figure = figure;
   }
 
   paint(theme: Theme): void {
@@ -65,7 +83,29 @@ export class CharacterBody implements Body {
     this.stage.camera.aim(this.ray, x, y);
     const hit = this.picker ? (hovering ? this.picker.hover(this.ray.ray) : this.picker.pick(this.ray.ray)) : this.bone(x, y, posed);
     if (hit === undefined) return this.hovered;
-    if (!hit) return null;
+    const found = hit ? this.partOf(hit, posed, x, y) : null;
+    return found || hovering || !this.figure ? found : this.partBefore(x, y, posed, this.figure);
+  }
+
+  /** The part that one of the last pictures shows under a position on the page. */
+  private partBefore(x: number, y: number, posed: Posed, figure: Figure): Part | null {
+    const lens = this.stage.camera.lens;
+    const now = lens.matrixWorld.clone();
+    let found: Part | null = null;
+    for (const { rows, eye } of [...this.drawn].reverse()) {
+      figure.pose(rows, posed.scale);
+      lens.matrixWorld.copy(eye);
+      this.stage.camera.aim(this.ray, x, y);
+      const hit = this.picker?.pick(this.ray.ray);
+      if (hit) found = this.partOf(hit, { ...posed, rows }, x, y);
+      if (found) break;
+    }
+    lens.matrixWorld.copy(now);
+    figure.pose(posed.rows, posed.scale);
+    return found;
+  }
+
+  private partOf(hit: { point: THREE.Vector3; joint: number }, posed: Posed, x: number, y: number): Part {
     const handle = posed.parts[hit.joint] ?? "";
     if (!handle.startsWith("part ")) {
       const at = this.view.handleAt(handle) ?? [x, y];
@@ -95,14 +135,13 @@ export class CharacterBody implements Body {
   }
 
   grab({ handle, point }: Part): void {
-    if (point) this.pending = { handle, joint: Number(handle.slice(5)), point: new THREE.Vector3(...point) };
+    if (point) this.pending.set(handle, { joint: Number(handle.slice(5)), point: new THREE.Vector3(...point) });
   }
 
   /** Where the pending part is, metres; null if it is not this handle. */
   pendingAt(handle: string): THREE.Vector3 | null {
-    const posed = this.view.posed();
-    if (!posed || this.pending?.handle !== handle) return null;
-    return this.pending.point.clone().applyMatrix4(matrixOf(posed, this.pending.joint));
+    const [posed, pending] = [this.view.posed(), this.pending.get(handle)];
+    return posed && pending ? pending.point.clone().applyMatrix4(matrixOf(posed, pending.joint)) : null;
   }
 
   hover(part: Part | null): void {
@@ -115,7 +154,24 @@ export class CharacterBody implements Body {
   }
 
   isHeld(handle: string): boolean {
-    return this.view.isHeld(handle);
+    return this.view.heldAs(handle) > 0;
+  }
+
+  isPinned(handle: string): boolean {
+    return this.view.heldAs(handle) === 2;
+  }
+
+  bends(handle: string): boolean {
+    return this.view.bends(handle);
+  }
+
+  gazeAt(x: number, y: number): number[] | null {
+    const head = this.view.head();
+    if (!head) return null;
+    // Between the head and the eye; seen from behind, ahead of the head.
+    const towards = this.stage.camera.lens.position.clone().sub(head.at).normalize().addScaledVector(head.ahead, 1.2);
+    const through = head.at.clone().addScaledVector(towards.normalize(), head.far);
+    return head.toSpace(new THREE.Vector3(...this.stage.toScene(x, y, through)));
   }
 
   // Rotation.

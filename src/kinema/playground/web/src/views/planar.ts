@@ -80,7 +80,7 @@ export class PlanarView extends BaseView<FlatStage> {
   private drawEnds(joints: Point[], i: number, theme: Theme): void {
     const ink = this.stage.top;
     const [root, end, target] = [joints[0]!, joints[joints.length - 1]!, this.target(i)];
-    if (this.held?.handle === String(i)) {
+    if (this.heldAt(String(i))) {
       ink.line(...root, ...target, 1.2, theme.ink, { dash: 7, alpha: 0.55 });
       ink.line(...end, ...target, 1.2, theme.target, { alpha: 0.8 });
     }
@@ -120,9 +120,9 @@ export class PlanarView extends BaseView<FlatStage> {
     return this.stage.toScene(x, y);
   }
 
-  override hold(handle: string | null, position?: number[]): void {
+  override hold(handle: string, position: number[] | null): void {
     super.hold(handle, position);
-    if (handle !== null && handle !== "rope") this.selected = Number(handle);
+    if (handle !== "rope") this.selected = Number(handle);
   }
 
   chains(): ChainState[] {
@@ -191,13 +191,15 @@ export class PlanarView extends BaseView<FlatStage> {
   }
 
   private target(i: number): Point {
-    if (this.held?.handle === String(i)) return this.held.position as Point;
+    const held = this.heldAt(String(i));
+    if (held) return held as Point;
     const targets = this.frame ? array(this.frame, "targets") : [];
     return [targets[2 * i] ?? 0, targets[2 * i + 1] ?? 0];
   }
 
   private ropeTarget(frame: Frame): Point {
-    if (this.held?.handle === "rope") return this.held.position as Point;
+    const held = this.heldAt("rope");
+    if (held) return held as Point;
     const [x = 0, y = 0] = array(frame, "rope_target");
     return [x, y];
   }
