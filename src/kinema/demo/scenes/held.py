@@ -258,7 +258,9 @@ class Held:
             return []
         grips = self.grips
         leading = next((h for h in reversed(self.holds) if h != "gaze"), "")
-        wanted = [self._effector(grips[h], hold, transform, h == leading) for h, hold in self.holds.items() if h != "gaze"]
+        wanted = [
+            self._effector(grips[h], hold, transform, h == leading) for h, hold in self.holds.items() if h != "gaze"
+        ]
         ends = {grip.joint for handle, grip in grips.items() if self._stays(grip) and handle not in self.holds}
         wanted += [Effector(joint, pin=True) for joint in sorted(ends)]
         if balanced is not None and self._rig is not None and self._rig.legs:

@@ -52,7 +52,7 @@ class PoseStrip:
         return number, self._poses[number], self._own[number]
 
     def add(self, pose: Pose, own: Sequence[int] = ()) -> None:
-        """Store a pose at the end. own: the joints that the user has changed. Raises InputError if there are too many."""
+        """Store a pose at the end. own: joints that the user has changed. Raises InputError if there are too many."""
         if len(self._poses) >= MOST:
             raise InputError(f"{MOST} poses are stored; remove one first")
         self._poses[self._next], self._own[self._next] = pose.copy(), list(own)
