@@ -74,6 +74,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
         "legs": lambda: solve_foot(joints[3], joints[1], joints[1], lengths),
         "leg placement": lambda: _leg_placement(dtype),
         "looks": lambda: _looks(dtype),
+        "skins": lambda: _skin(dtype),
         "validation": lambda: _validation(dtype),
         "compensating": lambda: compensating(joints, target),
         "look_at": lambda: look_at(joints[0], target),
@@ -181,6 +182,14 @@ def _casts() -> None:
         ground.cast(np.array((0.0, 1.0, 0.0)), np.array(((0.0, -1.0, 0.0), (0.1, -1.0, 0.0))), 2.0)
     rays, _, _ = checked(np.zeros((1, 3)), np.ones((1, 3)), 1.0)
     clip_rays(rays, np.zeros(1, np.int64), MeshBox((0.0, 0.0, 0.0), (1.0, 1.0, 1.0), 1.0))  # Embree may be absent.
+
+
+def _skin(dtype: Any) -> None:
+    from kinema.model.skin import Skin
+
+    corner, all_of_it = np.zeros((1, 4), int), ((1.0, 0.0, 0.0, 0.0),)
+    skin = Skin(np.zeros((1, 3)), np.zeros((0, 3), int), corner, all_of_it, ((0.0, 1.0, 0.0),))
+    skin.deform(np.zeros((1, 3, 4), dtype))
 
 
 def _walker_2d() -> None:

@@ -86,7 +86,7 @@ def test_bad_skins_are_named(change, message):
 
 def test_a_palette_that_does_not_fit_is_named():
     skin = skin_of(person().skeleton, np.random.default_rng(4))
-    with pytest.raises(InputError, match=r"palette must have shape \(joints, 3, 4\), got \(17, 4, 4\)"):
+    with pytest.raises(InputError, match=r"palette must have shape \(\.\.\., joints, 3, 4\), got \(17, 4, 4\)"):
         skin.deform(person().skeleton.rest_world)
     with pytest.raises(InputError, match=r"joints\[.*\] is \d+; indices of the palette's joints are 0 to 1"):
         skin.deform(np.zeros((2, 3, 4)))
@@ -130,3 +130,24 @@ def test_a_palette_of_another_skeleton_than_the_binds():
     bound = replace(skin_of(skeleton, np.random.default_rng(9)), rebind=np.zeros((len(skeleton) + 1, 3, 4)))
     with pytest.raises(InputError, match=r"palette has \d+ joints; this skin's skeleton has"):
         bound.deform(skeleton.palette(skeleton.rest))
+
+
+def test_a_batch_of_palettes_deforms_as_its_singles():
+    character, rng = person(), np.random.default_rng(8)
+    skeleton = character.skeleton
+    skin = skin_of(skeleton, rng)
+    many = skeleton.palette(
+        type(skeleton.rest)(np.tile(skeleton.rest.translations, (20, 1, 1)), poses(character, rng, 20, 1.0))
+    )
+    found = skin.deform(many.reshape(4, 5, -1, 3, 4))
+    assert found.shape == (4, 5, 30, 3)
+    np.testing.assert_array_equal(found.reshape(20, 30, 3), [skin.deform(palette) for palette in many])
+
+
+def test_normals_rotate_with_their_joints():
+    character, rng = person(), np.random.default_rng(9)
+    skeleton = character.skeleton
+    skin = replace(skin_of(skeleton, rng), weights=np.tile((1.0, 0.0, 0.0, 0.0), (30, 1)))
+    palette = skeleton.palette(type(skeleton.rest)(skeleton.rest.translations, poses(character, rng, 1, 1.0)[0]))
+    rotated = np.einsum("vrc,vc->vr", palette[skin.joints[:, 0], :, :3], skin.normals)
+    np.testing.assert_allclose(skin.deform_normals(palette), rotated, atol=1e-6)

@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
+from kinema.compile.jit import batch, like
+from kinema.compile.threads import in_chunks
 from kinema.errors import InputError, counted
 from kinema.validation import Reals
+
+THREADS_FROM = 16
+"""Palettes of one call from which more threads pay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,25 +82,63 @@ class Skin:
             object.__setattr__(self, "rebind", _matrices("rebind", self.rebind))
 
     def deform(self, palette: ArrayLike) -> Reals:
-        """Deform the vertices by a palette, (J, 3, 4): linear blend skinning. Returns (V, 3)."""
-        matrices = _matrices("palette", palette)
-        _check_indices("joints", self.joints, len(matrices), "the palette's joints")
+        """Deform the vertices by palettes, (..., J, 3, 4): linear blend skinning. Returns (..., V, 3)."""
+        return self._blended(self.vertices, palette, 1.0)
+
+    def deform_normals(self, palette: ArrayLike) -> Reals:
+        """Rotate the normals with the vertices by palettes, (..., J, 3, 4). Returns (..., V, 3), unit length where
+        joints have one scale for all directions.
+        """
+        found = self._blended(self.normals, palette, 0.0)
+        length = np.linalg.norm(found, axis=-1, keepdims=True)
+        return found / np.where(length > 0.0, length, 1.0)
+
+    def _blended(self, vectors: Any, palette: ArrayLike, moved: float) -> Reals:
+        """Vectors, (V, 3), blended between what the joints of each vertex make of them. moved: 1 for positions, 0 for
+        directions.
+        """
+        matrices = _matrices("palette", palette, batch=True)
+        count = matrices.shape[-3]
+        _check_indices("joints", self.joints, count, "the palette's joints")
         if self.rebind is not None:
-            if len(self.rebind) != len(matrices):
-                joints = counted(len(matrices), "joint")
-                raise InputError(f"palette has {joints}; this skin's skeleton has {len(self.rebind)}")
-            linear = matrices[:, :, :3] @ self.rebind
+            if len(self.rebind) != count:
+                raise InputError(f"palette has {counted(count, 'joint')}; this skin's skeleton has {len(self.rebind)}")
+            linear = matrices[..., :3] @ self.rebind
             matrices = np.concatenate((linear[..., :3], linear[..., 3:] + matrices[..., 3:]), axis=-1)
-        ahead = np.concatenate((self.vertices, np.ones((len(self.vertices), 1), self.vertices.dtype)), axis=1)
-        each = np.einsum("vkrc,vc->vkr", matrices[self.joints], ahead)
-        return np.einsum("vkr,vk->vr", each, self.weights)
+        rows = np.ascontiguousarray(matrices).reshape(-1, count, 12)
+        out = np.empty((len(rows), len(self.vertices), 3), rows.dtype)
+        in_chunks(
+            lambda start, stop: _deform_range(start, stop, vectors, self.joints, self.weights, moved, rows, out),
+            len(rows),
+            THREADS_FROM,
+            1,
+        )
+        return out.reshape(*matrices.shape[:-3], len(self.vertices), 3)
 
 
-def _matrices(name: str, value: ArrayLike) -> Reals:
-    """(J, 3, 4), contiguous and finite."""
+@batch
+def _deform_range(start, stop, vertices, joints, weights, moved, palettes, out):
+    """Deform vertices, (V, 3), by palettes start to stop, (N, J, 12). moved: 0 for directions, which do not move."""
+    zero, one = like(palettes[0, 0, 0], 0.0), like(palettes[0, 0, 0], moved)
+    for n in range(start, stop):
+        for v in range(vertices.shape[0]):
+            x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
+            sx, sy, sz = zero, zero, zero
+            for k in range(4):
+                share = weights[v, k]
+                if share != like(share, 0.0):
+                    m = palettes[n, joints[v, k]]
+                    sx += share * (m[0] * x + m[1] * y + m[2] * z + one * m[3])
+                    sy += share * (m[4] * x + m[5] * y + m[6] * z + one * m[7])
+                    sz += share * (m[8] * x + m[9] * y + m[10] * z + one * m[11])
+            out[n, v, 0], out[n, v, 1], out[n, v, 2] = sx, sy, sz
+
+
+def _matrices(name: str, value: ArrayLike, batch: bool = False) -> Reals:
+    """(J, 3, 4), or (..., J, 3, 4) in a batch; contiguous and finite."""
     array = np.ascontiguousarray(validation.real(name, value))
-    if array.ndim != 3 or array.shape[1:] != (3, 4):
-        raise InputError(f"{name} must have shape (joints, 3, 4), got {array.shape}")
+    if array.shape[-2:] != (3, 4) or not (array.ndim == 3 or (batch and array.ndim > 3)):
+        raise InputError(f"{name} must have shape ({'..., ' if batch else ''}joints, 3, 4), got {array.shape}")
     validation.check_finite(name, array)
     return array
 
