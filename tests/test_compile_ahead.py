@@ -191,7 +191,7 @@ def test_every_public_stage_is_in_the_list():
     assert {type(stage) for listed in warmup_module._stages().values() for stage in listed} == stages
 
 
-PLAIN = {"hinge_angles"}
+PLAIN = {"from_hinge_angles", "hinge_angles"}
 """Public functions beside the solvers that are plain NumPy: there is nothing to compile."""
 
 

@@ -144,6 +144,11 @@ CALLS = {
         {"position": (0.4, 1.2, 0.3), "rotation": None, "pole": None, "weight": 0.5, "priority": 0, "direction": None},
     ),
     "hinge_angles": (km.hinge_angles, {"skeleton": SKELETON, "pose": REST, "joints": None}),
+    "from_hinge_angles": (
+        km.from_hinge_angles,
+        {"skeleton": SKELETON, "angles": np.zeros(len(km.hinge_angles(SKELETON, REST))), "joints": None},
+    ),
+    "Slider": (km.Slider, {"axis": (0, 0, 1), "low": -1.0, "high": 1.0}),
     "apply_to_matrices": (
         km.apply_to_matrices,
         {

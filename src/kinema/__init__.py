@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kinema.model.clip import Track as Track
     from kinema.model.limits import Cone as Cone
     from kinema.model.limits import Hinge as Hinge
+    from kinema.model.limits import Slider as Slider
     from kinema.model.limits import SwingTwist as SwingTwist
     from kinema.model.pose import JointTransform as JointTransform
     from kinema.model.pose import Pose as Pose
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from kinema.solvers.goal.goal import Report as Report
     from kinema.solvers.goal.goal import solve as solve
     from kinema.solvers.goal.goal_task import Goal as Goal
+    from kinema.solvers.goal.hinges import from_hinge_angles as from_hinge_angles
     from kinema.solvers.goal.hinges import hinge_angles as hinge_angles
     from kinema.solvers.goal.matrices import apply_to_matrices as apply_to_matrices
     from kinema.solvers.limb.aim import AimResult as AimResult
@@ -214,6 +216,7 @@ _HOME = {
     "MissingPackageError": "kinema.errors",
     "Cone": "kinema.model.limits",
     "Hinge": "kinema.model.limits",
+    "Slider": "kinema.model.limits",
     "SwingTwist": "kinema.model.limits",
     "AimResult": "kinema.solvers.limb.aim",
     "aim": "kinema.solvers.limb.aim",
@@ -228,6 +231,7 @@ _HOME = {
     "FullBody": "kinema.solvers.body.full_body",
     "BodyReport": "kinema.solvers.body.full_body",
     "Effector": "kinema.solvers.body.targets",
+    "from_hinge_angles": "kinema.solvers.goal.hinges",
     "hinge_angles": "kinema.solvers.goal.hinges",
     "look_at": "kinema.solvers.limb.look_at",
     "TwoBoneResult": "kinema.solvers.limb.two_bone",

@@ -141,7 +141,7 @@ def test_bad_calls_are_named(call, message):
         ({"rest": np.zeros((3, 3))}, "rest must be a Pose, got ndarray"),
         ({"limits": [None]}, "limits must be a dict by joint, or 3 limits or None"),
         ({"limits": 5}, "limits must be a sequence of limits or None, or a dict by joint, got 5"),
-        ({"limits": [None, 0.5, None]}, r"limits\[1\] is 0.5; allowed are Hinge, Cone, SwingTwist and None"),
+        ({"limits": [None, 0.5, None]}, r"limits\[1\] is 0.5; allowed are Hinge, Cone, SwingTwist, Slider and None"),
         ({"limits": {"d": km.Cone(1)}}, "there is no joint 'd'"),
         ({"inverse_bind": np.eye(4)}, r"inverse_bind must have shape \(3, 3, 4\) or \(3, 4, 4\), got \(4, 4\)"),
         ({"inverse_bind": np.full((3, 3, 4), np.inf)}, r"inverse_bind\[0, 0, 0\] is inf"),

@@ -1,4 +1,4 @@
-"""Joint limits: `Hinge`, `Cone`, `SwingTwist`, and their projections.
+"""Joint limits: `Hinge`, `Cone`, `SwingTwist`, and their projections; and `Slider`, which moves instead of rotating.
 
 A limit restricts the angle of a bone relative to its parent bone; zero is straight on. A projection gives the nearest
 allowed direction or rotation. It is exact, leaves allowed rotations unchanged, and is continuous except opposite the
@@ -416,7 +416,49 @@ class SwingTwist(_Limit):
         return record
 
 
-Limit = Hinge | Cone | SwingTwist
+@dataclass(frozen=True)
+class Slider(_Limit):
+    """Let a joint move along one axis, within a range of lengths, and not rotate. Zero is where it is at rest.
+
+    `solve`, `FullBody` and what uses them move it; chains given by positions alone have no sliders.
+
+    Parameters
+    ----------
+    axis
+        (3,), in the joint's own space.
+    low, high
+        Lengths in the unit of the skeleton, in either order; infinite for no end.
+
+    Examples
+    --------
+    >>> lift = km.Slider((0, 0, 1), 0.0, 0.4)
+    """
+
+    axis: ArrayLike
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", validation.axis("axis", self.axis))
+        given = {"low": self.low, "high": self.high}
+        ends = [
+            end if isinstance(end, float) and math.isinf(end) else validation.number(name, end)
+            for name, end in given.items()
+        ]
+        object.__setattr__(self, "low", min(ends))
+        object.__setattr__(self, "high", max(ends))
+
+    def record(self, straight: tuple[float, ...]) -> Any:
+        return Hinge(self.axis, 0.0, 0.0).record(straight)
+
+    @property
+    def reach(self) -> float:
+        """How far it moves from rest at most; 1 for a rail without an end."""
+        farthest = max(abs(self.low), abs(self.high))
+        return farthest if farthest < math.inf else 1.0
+
+
+Limit = Hinge | Cone | SwingTwist | Slider
 
 ChainLimits = Sequence["Limit | Sequence[Limit] | None"]
 """One entry per bone of a chain: a limit, several limits that all hold, or None."""
@@ -476,7 +518,7 @@ def records(limits: ChainLimits | None, bones: int, straight: tuple[float, ...])
         if entry is None:
             continue
         together = entry if isinstance(entry, (tuple, list)) else (entry,)
-        if not all(isinstance(limit, _Limit) for limit in together):
+        if not all(isinstance(limit, _Limit) and not isinstance(limit, Slider) for limit in together):
             raise InputError(f"limits[{i}] is {entry!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
         if together:
             table[i] = combined(together, straight).record(straight)

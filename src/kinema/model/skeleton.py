@@ -18,7 +18,7 @@ from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError, counted, suggestion
 from kinema.math import arrays, xform
 from kinema.math.rows import load3, load4, load_matrix, store_matrix
-from kinema.model.limits import LIMIT, JointLimits, Limit, in_precision
+from kinema.model.limits import LIMIT, JointLimits, Limit, Slider, in_precision
 from kinema.model.pose import Pose
 from kinema.validation import Reals
 
@@ -116,8 +116,8 @@ class Skeleton:
     rest
         The `Pose` of one character at rest.
     limits
-        One `Hinge`, `Cone`, `SwingTwist` or None per joint, for its rotation from rest in its own space; or a dict by
-        joint name.
+        One `Hinge`, `Cone`, `SwingTwist`, `Slider` or None per joint, for its rotation (or movement) from rest in its
+        own space; or a dict by joint name.
     inverse_bind
         (J, 3, 4) or (J, 4, 4): from world space to each joint's space in the pose that the skin was bound in. None: at
         rest.
@@ -262,6 +262,10 @@ class Skeleton:
         at = self._rest_world[list(self.indices("chain", chain)), :3, 3]
         return float(np.linalg.norm(np.diff(at, axis=0), axis=-1).sum())
 
+    def rails(self, joints: Iterable[int]) -> float:
+        """Return how far the sliders among some joints reach, beyond the lengths of bones."""
+        return sum(limit.reach for j in joints if isinstance(limit := self.limits[j], Slider))
+
     # --- matrices ----------------------------------------------------------------------------------------------
 
     def world(self, pose: Pose, *, before: ArrayLike | None = None, changed: Iterable[Joint] | None = None) -> Any:
@@ -353,7 +357,7 @@ class Skeleton:
             raise InputError(f"limits must be a dict by joint, or {len(self.names)} limits or None, one per joint")
         for i, limit in enumerate(found):
             if limit is not None and not isinstance(limit, Limit):
-                raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist and None")
+                raise InputError(f"limits[{i}] is {limit!r:.60}; allowed are Hinge, Cone, SwingTwist, Slider and None")
         return found
 
     def _checked_bind(self, inverse_bind: Any) -> Any:

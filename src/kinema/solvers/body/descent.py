@@ -8,7 +8,14 @@ from kinema.compile.jit import kernel, routine
 from kinema.math import chance, quat, vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.model import limits
-from kinema.solvers.body.joints import LARGEST_ROTATION, find_edges, forward, set_mobility, some_rotation
+from kinema.solvers.body.joints import (
+    LARGEST_ROTATION,
+    find_edges,
+    forward,
+    set_along_rail,
+    set_mobility,
+    some_rotation,
+)
 from kinema.solvers.body.rows import build_rows, is_reached, squared_error
 from kinema.solvers.body.step import begin, go_back, keep, keep_pose, keep_start, move, restore, solve_step, take_back
 
@@ -128,6 +135,9 @@ def scatter(problem, attempt):
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
         restore(state, state.reference)
+        if joint.rail and joint.slide > 0.0 and joint.rail_high - joint.rail_low < math.inf:
+            share = chance.uniform(0.0, attempt, n, 0)
+            set_along_rail(joint, state, joint.rail_low + share * (joint.rail_high - joint.rail_low))
         if joint.mobility <= 0.0:
             continue
         u = chance.uniform(0.0, attempt, n, 0)

@@ -454,9 +454,9 @@ class FullBody:
 
 
 def _size(skeleton: Skeleton) -> float:
-    """The largest extent of a skeleton at rest, metres."""
+    """The largest extent of a skeleton at rest, and how far its sliders reach, metres."""
     at = skeleton.rest_world[:, :3, 3].astype(np.float64)
-    size = float(np.ptp(at, axis=0).max())
+    size = float(np.ptp(at, axis=0).max()) + skeleton.rails(range(len(skeleton)))
     return size if size > 0 else 1.0
 
 

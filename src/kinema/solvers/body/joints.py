@@ -56,6 +56,9 @@ def forward(problem):
         store3(state.x, x)
         store3(state.y, y)
         store3(state.z, z)
+        if problem.joints[n].rail:
+            along = load3(problem.joints[n].rail_axis)
+            store3(state.rail, vec.unit_or(xform.linear(above(problem, n), along), along))
 
 
 @kernel
@@ -89,12 +92,43 @@ def to_own(state, v):
 def find_edges(joint, state, rounding):
     """Which ends of its limit a joint is at, and the world axes about which it swings on and twists on."""
     state.at_swing, state.at_low, state.at_high = False, False, False
-    if joint.limit.kind != limits.NONE:
+    if joint.rail:
+        at = along_rail(joint, state)
+        state.at_low, state.at_high = at <= joint.rail_low, at >= joint.rail_high
+    elif joint.limit.kind != limits.NONE:
         find_limit_edges(joint, state, rounding)
     if joint.one_sided and not state.at_swing:
         find_side_edge(joint, state)
     state.no_swing = state.no_swing and state.at_swing
     state.no_twist = state.no_twist and (state.at_low or state.at_high)
+
+
+@kernel
+def along_rail(joint, state):
+    """How far a slider has moved along its axis."""
+    return vec.dot(vec.sub(load3(state.translation), load3(joint.rail_zero)), load3(joint.rail_axis))
+
+
+@kernel
+def set_along_rail(joint, state, length):
+    """Move a slider to a length along its axis, inside its range."""
+    inside = min(max(length, joint.rail_low), joint.rail_high)
+    store3(state.translation, vec.add(load3(joint.rail_zero), vec.scale(load3(joint.rail_axis), inside)))
+
+
+@kernel
+def slide_mobility(joint, state):
+    """How easily a joint moves in this step: not at all at an end of its rail that it is pushed against."""
+    return 0.0 if joint.rail and state.no_twist else state.slide
+
+
+@kernel
+def along_own_rail(joint, state, v):
+    """What of a movement a joint can make: all of it, or for a slider that along its axis."""
+    if not joint.rail:
+        return v
+    rail = load3(state.rail)
+    return vec.scale(rail, 0.0 if state.no_twist else vec.dot(rail, v))
 
 
 @routine
@@ -202,6 +236,8 @@ def move_joint(problem, n, rotation, slide):
     if joint.slide > 0.0:
         own = xform.linear(xform.inverse(above(problem, n)), vec.scale(slide, settings.body_size))
         store3(state.translation, vec.add(load3(state.translation), own))
+        if joint.rail:
+            set_along_rail(joint, state, along_rail(joint, state))
     if joint.mobility > 0.0 and vec.dot(rotation, rotation) > 0.0:
         own = to_own(state, rotation)
         q = quat.mul(load4(state.rotation), quat.from_vector(own, LARGEST_ROTATION))

@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinema.compile.threads import in_chunks
+from kinema.math import arrays
+from kinema.model.limits import Slider
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
 from kinema.solvers.body import records
 from kinema.solvers.body.sides import Side
 from kinema.solvers.body.solve import solve_bodies
+
+RAIL = 0.3
+"""Mobility of a slider, squared body sizes: that of a free root. A hinge moves what is half a body away as easily."""
 
 
 class SolveBuffers(NamedTuple):
@@ -98,12 +103,24 @@ class Plan:
         self.joints["rest"] = held.rest[self.nodes]
         self.joints["bone"] = held.bones[self.nodes]
         self.joints["limit"] = held.limits[self.nodes]
+        for n, joint in enumerate(self.nodes):
+            limit = skeleton.limits[joint]
+            if isinstance(limit, Slider):
+                self._set_rail(n, limit, skeleton, float(mobility[joint]))
         self._rooms: list[SolveBuffers] = []
         self.support = records.zeros(records.SUPPORT, 0)
         if weights is not None:
             self.joints["mass"], self.joints["mass_offset"] = weights.mass[self.nodes], weights.offset[self.nodes]
             self.support = weights.support.copy()
             self.support["joint"] = self.index[weights.support["joint"]]
+
+    def _set_rail(self, n: int, limit: Slider, skeleton: Skeleton, mobility: float) -> None:
+        """Let a joint move along its axis, and not rotate."""
+        rest, node = skeleton.rest, self.nodes[n]
+        self.joints["slide"][n], self.joints["mobility"][n], self.joints["rail"][n] = RAIL * mobility, 0.0, True
+        self.joints["rail_axis"][n] = arrays.rotate(rest.rotations[node].astype(np.float64), np.array(limit.axis))
+        self.joints["rail_zero"][n] = rest.translations[node]
+        self.joints["rail_low"][n], self.joints["rail_high"][n] = limit.low, limit.high
 
     def keep_sides(self, sides: Sequence[Side]) -> None:
         """Let elbows and knees bend one way only."""

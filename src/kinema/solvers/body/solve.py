@@ -168,6 +168,8 @@ def store_body(call, i, states):
     for n in range(settings.moving):
         state = states[n]
         store4(call.solved_r[i, call.joints[n].node], load4(state.rotation))
+        if call.joints[n].rail:
+            store3(call.solved_t[i, call.joints[n].node], load3(state.translation))
         call.limited[i, call.joints[n].node] = state.no_swing or state.no_twist
     store3(call.solved_t[i, call.joints[settings.root].node], load3(states[settings.root].translation))
     for e in range(call.effectors.shape[1]):

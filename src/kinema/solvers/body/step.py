@@ -6,7 +6,16 @@ from kinema.compile.jit import kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.model import limits
-from kinema.solvers.body.joints import blocked, forward, hold, move_joint, set_mobility
+from kinema.solvers.body.joints import (
+    along_own_rail,
+    along_rail,
+    blocked,
+    forward,
+    hold,
+    move_joint,
+    set_along_rail,
+    set_mobility,
+)
 from kinema.solvers.body.system import (
     factor,
     fill_matrix,
@@ -41,10 +50,15 @@ def revise(problem, count, release):
             changed = True
     for n in range(problem.joints.size):
         joint, state = problem.joints[n], problem.states[n]
-        if joint.mobility <= 0.0 or (joint.limit.kind == limits.NONE and not joint.one_sided):
+        if joint.rail:
+            on = vec.add(load3(state.pull_slide), vec.scale(load3(state.force), state.slide))
+            ahead = vec.dot(load3(state.rail), on)
+            no_swing, no_twist = False, (state.at_high and ahead > 0.0) or (state.at_low and ahead < 0.0)
+        elif joint.mobility <= 0.0 or (joint.limit.kind == limits.NONE and not joint.one_sided):
             continue
-        on = vec.add(load3(state.pull), vec.scale(moment_at(state), state.mobility))
-        no_swing, no_twist = blocked(state, on)
+        else:
+            on = vec.add(load3(state.pull), vec.scale(moment_at(state), state.mobility))
+            no_swing, no_twist = blocked(state, on)
         if not release:
             no_swing, no_twist = no_swing or state.no_swing, no_twist or state.no_twist
         if no_twist != state.no_twist or no_swing != state.no_swing:
@@ -85,7 +99,7 @@ def solve_step(problem, count):
 def slide_of(joint, state):
     """How far a joint moves in this step, body sizes, world space."""
     slide = vec.scale(load3(state.force), state.slide)
-    return vec.add(slide, load3(state.pull_slide)) if joint.slide > 0.0 else slide
+    return along_own_rail(joint, state, vec.add(slide, load3(state.pull_slide)) if joint.slide > 0.0 else slide)
 
 
 @kernel
@@ -155,5 +169,7 @@ def begin(problem):
         joint, state = problem.joints[n], problem.states[n]
         if joint.mobility > 0.0:
             hold(joint, state, problem.settings[0].rounding)
+        if joint.rail and joint.slide > 0.0:
+            set_along_rail(joint, state, along_rail(joint, state))
         state.no_swing, state.no_twist = False, False
     forward(problem)

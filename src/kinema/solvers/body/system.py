@@ -16,7 +16,7 @@ import math
 from kinema.compile.jit import kernel, routine
 from kinema.math import vec
 from kinema.math.rows import load3, store3
-from kinema.solvers.body.joints import allowed, mobile
+from kinema.solvers.body.joints import allowed, along_own_rail, mobile, slide_mobility
 
 NO_EFFECT = 1e12
 """Compliance of a row that is off."""
@@ -183,6 +183,18 @@ def add_slide(matrix, wrenches, state):
 
 
 @routine
+def add_rail(matrix, wrenches, state, mobility, along):
+    """Add what a slider does: it follows the forces along its axis. along: room for a number per row."""
+    a = load3(state.rail)
+    for k in range(state.first_row, state.last_row):
+        along[k] = a[0] * wrenches[3, k] + a[1] * wrenches[4, k] + a[2] * wrenches[5, k]
+    for r in range(state.first_row, state.last_row):
+        pulled = along[r] * mobility
+        for k in range(r, state.last_row):
+            matrix[r, k] += pulled * along[k]
+
+
+@routine
 def tabulate(problem, table, count):
     """Write the wrenches of all rows into a table, (6, rows). Returns whether it serves all joints."""
     shared = True
@@ -217,7 +229,10 @@ def fill_matrix(problem, count):
         sweep_up(problem, count)
     for n in range(joints):
         state, wrenches, moments = problem.states[n], sweep[joints if shared else n], sweep[0 if shared else n]
-        if state.slide > 0.0:
+        if problem.joints[n].rail:
+            # Nothing below needs the wrenches of this joint any more, where `moments` is the same array.
+            add_rail(matrix, wrenches, state, slide_mobility(problem.joints[n], state), moments[3])
+        elif state.slide > 0.0:
             add_slide(matrix, wrenches, state)
         if state.mobility > 0.0:
             own_moments(wrenches, state, moments)
@@ -287,7 +302,7 @@ def spread_pulls(problem):
         u = allowed(joint, state, load3(state.pull))
         v = vec.cross(load3(state.origin), u)
         if joint.slide > 0.0:
-            v = vec.add(v, load3(state.pull_slide))
+            v = vec.add(v, along_own_rail(joint, state, load3(state.pull_slide)))
         if joint.parent >= 0:
             parent = problem.states[joint.parent]
             u, v = vec.add(u, load3(parent.moment)), vec.add(v, load3(parent.force))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from kinema import notices, validation
 from kinema.constants import POLE_FADE_HINTED, TOLERANCE
 from kinema.errors import InputError
-from kinema.model.limits import Hinge
+from kinema.model.limits import Hinge, Slider
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Joint, Skeleton
 from kinema.solvers import branch
@@ -164,7 +164,8 @@ def solve(
     _run(posed, tasks, options)
     reports = [_report(posed, task, options, shape) for task in tasks]
     rotations = posed.r.reshape(pose.rotations.shape)
-    solved = Pose.of(pose.translations.copy(), rotations, pose.scales.copy(), names=pose.names)
+    translations = posed.t.reshape(pose.translations.shape).copy()
+    solved = Pose.of(translations, rotations, pose.scales.copy(), names=pose.names)
     return solved, (reports if several else reports[0])
 
 
@@ -250,6 +251,8 @@ def _blend_back(posed: PosedBatch, tasks: list[GoalTask]) -> None:
         weights[:, task.joints] = np.maximum(weights[:, task.joints], task.weight[:, np.newaxis])
     touched = np.unique(np.concatenate([np.array(task.joints) for task in tasks]))
     branch.blend_back(posed.rows, touched, np.ascontiguousarray(weights[:, touched]), posed.before, posed.r)
+    if posed.has_sliders:
+        posed.t[:] = posed.t_before + (posed.t - posed.t_before) * weights[..., np.newaxis]
 
 
 # --- reports ---------------------------------------------------------------------------------------------------
@@ -271,7 +274,7 @@ def _report(posed: PosedBatch, task: GoalTask, options: SolveOptions, shape: tup
     _warn(posed.skeleton, task, reached, length)
     rotation_error = rotation_errors(posed, task)
     reached &= rotation_error <= posed.dtype(options.rotation_tolerance)
-    found = angles_of(posed.skeleton, moving_hinges(posed.skeleton, task.joints), posed.r)
+    found = angles_of(posed.skeleton, moving_hinges(posed.skeleton, task.joints), posed.r, posed.t)
     angles = found.reshape(*shape, found.shape[-1])
     parts = (reached, error, rotation_error, task.passes, task.limited, reach, soft, singular)
     return Report(*(*(part.reshape(shape)[()] for part in parts), angles))
@@ -293,6 +296,6 @@ def _has_zero_bone(skeleton: Skeleton, joints: tuple[int, ...]) -> bool:
     """Whether two joints of a chain coincide at rest. Hinges may: they are how a joint of several axes is built."""
     positions = skeleton.rest_world[list(joints), :3, 3]
     return any(
-        bool((positions[k] == positions[k + 1]).all()) and not isinstance(skeleton.limits[joint], Hinge)
+        bool((positions[k] == positions[k + 1]).all()) and not isinstance(skeleton.limits[joint], Hinge | Slider)
         for k, joint in enumerate(joints[:-1])
     )

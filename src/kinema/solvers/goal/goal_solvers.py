@@ -31,9 +31,13 @@ def solve_task(
     tip = task.joints[-1]
     joints = (*(j for j in task.joints[:-1] if j not in taken), tip)
     posed.refresh(rows, posed.path(task.joints).above)
-    for some, kept in _with_bones(posed, rows, joints):
-        if len(kept) > 1:
-            _reach(posed, task, options, some, kept)
+    if posed.slides(joints[:-1]):
+        steps, _ = solve_chains(posed, [task], options, rows, [joints], rotations=False)
+        task.passes[rows] += steps
+    else:
+        for some, kept in _with_bones(posed, rows, joints):
+            if len(kept) > 1:
+                _reach(posed, task, options, some, kept)
     if task.wanted is not None and tip not in taken:
         rotate_tip(posed, task, rows)
         if posed.has_limits((tip,)):
@@ -91,9 +95,11 @@ def _reach_with_rotation(
     missed = rows[rotation_errors(posed, task)[rows] > options.rotation_tolerance]
     if not missed.size:
         return
-    before = posed.r[missed]
+    before, t_before = posed.r[missed], posed.t[missed]
     steps, reached = solve_chains(posed, [task], options, missed, [joints], rotations=True)
     posed.r[missed[~reached]] = before[~reached]
+    if posed.has_sliders:
+        posed.t[missed[~reached]] = t_before[~reached]
     task.passes[missed] += steps
     task.limited[missed] |= task.wanted is not None
 

@@ -12,6 +12,7 @@ from kinema import validation
 from kinema.compile.records import kernel_views
 from kinema.constants import MAX_JOINTS, ROUNDING_ROTATION
 from kinema.errors import InputError
+from kinema.model.limits import Slider
 from kinema.model.pose import Pose, unit_rotations
 from kinema.model.skeleton import Skeleton, world_matrices
 from kinema.solvers import branch
@@ -110,12 +111,17 @@ class Path(NamedTuple):
 class PosedBatch:
     """The pose being solved: arrays of all its characters.
 
-    t, r, s: local transforms, (characters, J, 3 | 4 | 3). before: r as it came in. world: (characters, J, 12).
+    t, r, s: local transforms, (characters, J, 3 | 4 | 3). before, t_before: r and t as they came in.
+    world: (characters, J, 12).
     """
 
     def __init__(self, skeleton: Skeleton, pose: Pose) -> None:
         self.skeleton, self.dtype = skeleton, pose.precision
         self.t, self.before, self.s = pose.flat()
+        self.has_sliders = any(isinstance(limit, Slider) for limit in skeleton.limits)
+        self.t_before = self.t
+        if self.has_sliders:
+            self.t = self.t.copy()
         self.count = len(self.t)
         self.rows = np.arange(self.count)
         self.r = self.before.copy()
@@ -136,6 +142,10 @@ class PosedBatch:
         if self.has_limits(joints):
             branch.hold_limits(rows, np.array(joints), *self.limits, self.r, limited)
         return limited
+
+    def slides(self, joints: tuple[int, ...]) -> bool:
+        """Whether any of these joints is a slider."""
+        return self.has_sliders and any(isinstance(self.skeleton.limits[joint], Slider) for joint in joints)
 
     def path(self, joints: tuple[int, ...]) -> Path:
         """A chain as the kernels take it, prepared once per skeleton."""

@@ -65,6 +65,8 @@ def solve_chains(
     call = plan.call(pose, None, np.zeros((1, 1), bool), wanted, settings, outcomes)
     plan.solve(call, len(tasks) * MOST_ROWS, THREADS_FROM)
     posed.r[rows] = call.solved_r
+    if posed.has_sliders:
+        posed.t[rows] = call.solved_t
     return outcomes["steps"], outcomes["reached"]
 
 
@@ -86,13 +88,13 @@ def _plan(posed: PosedBatch, tasks: Sequence[GoalTask], chains: Sequence[tuple[i
 def _settings(
     posed: PosedBatch, tasks: Sequence[GoalTask], options: SolveOptions, rows: Any, chains: Sequence[tuple[int, ...]]
 ) -> Any:
-    """(rows,) SETTINGS; a character's size is the length of its longest chain."""
+    """(rows,) SETTINGS; a character's size is the length of its longest chain, and the way of its sliders."""
     lengths = []
     for task in tasks:
         posed.refresh(rows, posed.path(task.joints).above)
         at = posed.points(rows, np.array(task.joints)).astype(np.float64)
         lengths.append(np.linalg.norm(np.diff(at, axis=1), axis=-1).sum(axis=-1))
-    size = np.maximum.reduce(lengths)
+    size = np.maximum.reduce(lengths) + posed.skeleton.rails({joint for task in tasks for joint in task.joints})
     size = np.where(size > 0, size, 1.0)
     settings = records.zeros(records.SETTINGS, rows.size)
     settings["root_space"] = np.eye(4)[:3].reshape(12)
