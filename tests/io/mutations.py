@@ -28,6 +28,7 @@ from tests.assets import FOLDER
 from tests.io.fbx import build as fbx
 from tests.io.gltf.build import arm, glb
 from tests.io.points.build import C3D, TRC, archive
+from tests.io.robot.build import CRANE, DEGREES, LIFT
 
 SECONDS = 10
 """A file may take no longer: bounded work takes a hundredth of it, on a busy machine too."""
@@ -53,7 +54,17 @@ def sources():
             found[path.name] = path.read_bytes()
     for path in sorted(FOLDER.glob("bvh/*.bvh")):
         found[path.name] = _shortened(path.read_text(encoding="utf-8"))
-    return found | _points()
+    return found | _points() | _robots()
+
+
+def _robots():
+    """Robots, and a motion of an average person."""
+    poses = np.zeros((2, 66))
+    return {
+        "robot.urdf": LIFT.encode(),
+        "robot.xml": CRANE.format(order="xyz", **DEGREES).encode(),
+        "smpl.npz": archive(poses=poses, trans=np.ones((2, 3)), betas=np.zeros(10), gender="neutral", fps=30.0),
+    }
 
 
 def _points():
@@ -175,6 +186,10 @@ def damaged(data, name, chance):
             _member_changed(tree, chance)
             return json.dumps(tree.get("")).encode()
         return _words_changed(data, chance, textual) if textual else _bytes_changed(data, chance)
+    if name.startswith("robot"):
+        return _attributes_changed(data, chance) if chance.random() < 0.7 else _words_changed(data, chance)
+    if name == "smpl.npz":
+        return _bytes_changed(data, chance)
     if name.endswith(".fbx"):
         return _words_changed(data, chance, b",") if data[:1] == b";" else _bytes_changed(data, chance)
     return _words_changed(data, chance) if name.endswith(".bvh") else _parts_changed(data, chance)
@@ -205,6 +220,17 @@ def _words_changed(data, chance, between=b" "):
         at = chance.randrange(len(words))
         words[at : at + chance.choice((0, 1, 1, 3))] = [chance.choice(WORDS)]
     return between.join(words)
+
+
+def _attributes_changed(data, chance):
+    """XML with attributes that are others."""
+    parts = data.split(b'"')
+    for _ in range(chance.choice((1, 1, 2, 5))):
+        at = 2 * chance.randrange(len(parts) // 2) + 1
+        words = parts[at].split(b" ")
+        words[chance.randrange(len(words))] = chance.choice((*WORDS, parts[2 * chance.randrange(len(parts) // 2) + 1]))
+        parts[at] = b" ".join(words).replace(b'"', b"")
+    return b'"'.join(parts)
 
 
 def _parts_changed(data, chance):

@@ -24,7 +24,7 @@ def zipped(name):
 
 def points():
     data = io.BytesIO()
-    np.savez(data, poses=np.zeros(3))
+    np.save(data, np.zeros(3))
     return data.getvalue()
 
 
@@ -37,8 +37,7 @@ def points():
         (b"BLENDER-v300", "Blender"),
         (b"PathFileType\t4", "TRC"),
         (points(), "NumPy"),
-        (b'<?xml version="1.0"?><robot name="arm">', "robot description"),
-        (b'<mujoco model="arm">', "robot description"),
+        (b'<?xml version="1.0"?><sdf version="1.6">', "robot description"),
         (gzip.compress(arm().glb()), "compressed"),
         (zipped("arm.glb"), "compressed"),
         (b"\x89PNG\r\n", "picture"),

@@ -24,9 +24,10 @@ def load(
     rig: bool = True,
     max_bytes: int | None = None,
 ) -> Character:
-    """Load a character from a .glb, .gltf, .vrm, .fbx or .bvh file. The format is detected from the content.
+    """Load a character from a .glb, .gltf, .vrm, .fbx, .bvh, .npz (SMPL), .urdf or .xml (MJCF) file.
 
-    Every node becomes a joint. The unit and the axes of the file are kept; FBX is converted to metres, y up.
+    The format is detected from the content. Every node becomes a joint. The unit and the axes of the file are kept; FBX
+    is converted to metres, y up, and SMPL motion to y up.
 
     Parameters
     ----------
@@ -37,12 +38,13 @@ def load(
     rig
         Whether to find hips, legs, arms and so on (`character.rig`).
     max_bytes
-        Refuse larger files. None: what the format allows: 256 MiB for glTF, 512 MiB for FBX, 128 MiB for BVH.
+        Refuse larger files. None: what the format allows: 256 MiB for glTF and SMPL, 512 MiB for FBX, 128 MiB for BVH,
+        32 MiB for robots.
 
     Returns
     -------
     Character
-        Skeleton, clips, skins and rig; `source` is the document of a glTF or FBX file.
+        Skeleton, clips, skins and rig; `source` is what else the file says.
 
     Raises
     ------
@@ -91,6 +93,9 @@ def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | 
     overrides = given if given is None or isinstance(given, Overrides) else read_overrides(given)
     search = partial(find, character.skeleton, character.clips, overrides=overrides, skins=character.skins)
     source = character.source
+    if isinstance(source, Source) and source.directions is not None:
+        stated = Overrides(up=source.directions[0], forward=source.directions[1])
+        search = partial(search, overrides=stated if overrides is None else overrides.over(stated))
     if not isinstance(source, Source) or not source.humanoid:
         return replace(character, rig=search())
     try:
@@ -108,10 +113,10 @@ def save(
     clip: str | Clip | None = None,
     fps: float | None = None,
 ) -> None:
-    """Write a character to a .glb or .bvh file, all of it or nothing.
+    """Write a character to a .glb or .bvh file, or the motion of a robot to .npz or .csv; all of it or nothing.
 
     A .glb holds everything. If the character was loaded from glTF, the new file is the old one with the new clips
-    added. A .bvh holds the joints and one clip.
+    added. A .bvh holds the joints and one clip; .npz and .csv hold the base pose and the joint values of a clip.
 
     Parameters
     ----------
@@ -120,9 +125,9 @@ def save(
     character
         What to write.
     clip
-        For .bvh: the clip or its name. Optional if there is at most one.
+        For all but .glb: the clip or its name. Optional if there is at most one.
     fps
-        For .bvh: frames per second. None keeps the clip's own rate.
+        For all but .glb: frames per second. None keeps the clip's own rate.
 
     Returns
     -------

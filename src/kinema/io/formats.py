@@ -18,8 +18,8 @@ from kinema.io import other_formats
 if TYPE_CHECKING:
     from kinema.model.character import Character
 
-HEAD = 1_024
-"""Bytes from which a format is detected; blank lines may come first."""
+HEAD = 8_192
+"""Bytes from which a format is detected; blank lines may come first, and a licence in a comment."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -78,6 +78,10 @@ FORMATS = (
     Format("glTF", (".glb", ".gltf", ".vrm"), "gltf", written=".glb", files_beside=True),
     Format("FBX", (".fbx",), "fbx"),
     Format("BVH", (".bvh",), "bvh", written=".bvh", one_clip=True),
+    Format("SMPL", (".npz",), "smpl"),
+    Format("robot", (".urdf", ".mjcf", ".xml"), "robot"),
+    Format("joint values", (), "joint_values.npz", written=".npz", one_clip=True),
+    Format("joint values", (), "joint_values.csv", written=".csv", one_clip=True),
 )
 """All formats, in the order in which their content is tried."""
 
@@ -115,4 +119,4 @@ def writer(suffix: str) -> Format:
 
 
 def _listed() -> str:
-    return ", ".join(f"{format.name} ({', '.join(format.suffixes)})" for format in FORMATS)
+    return ", ".join(f"{format.name} ({', '.join(format.suffixes)})" for format in FORMATS if format.suffixes)

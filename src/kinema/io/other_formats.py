@@ -29,7 +29,7 @@ class OtherFormat:
     """Whether its files hold files of any format, so that the suffix says more than the content."""
 
 
-_POINTS = "they hold points, not joints. Export BVH from the program that recorded them"
+_POINTS = "they hold points, not joints: `km.load_points` reads them"
 _CHARACTER = "a character is a file with joints, such as .glb or .bvh"
 _EXPORT = "export glTF (.glb) or BVH from the program that made them"
 
@@ -50,20 +50,18 @@ OTHERS = (
     OtherFormat("Alembic", (".abc",), rb"\A(?:Ogawa|\x89HDF)", "wm.alembic_import"),
     OtherFormat("X3D", (".x3d", ".wrl"), rb"(?:<X3D|\A#VRML)", advice=_EXPORT),
     OtherFormat("Blender", (".blend",), rb"\ABLENDER", "wm.open_mainfile"),
-    OtherFormat(
-        "C3D", (".c3d",), advice=f"{_POINTS}, or fit a skeleton to the markers in Blender and export that as BVH"
-    ),
+    OtherFormat("C3D", (".c3d",), advice=_POINTS),
     OtherFormat("TRC", (".trc",), rb"\APathFileType", advice=_POINTS),
-    OtherFormat("NumPy", (".npz", ".npy"), rb"\A(?:\x93NUMPY|PK\x03\x04.{26}[^\0]{1,99}\.npy)", advice=_POINTS),
+    OtherFormat("NumPy", (".npy",), rb"\A\x93NUMPY", advice=_POINTS),
     OtherFormat("point table", (".csv", ".tsv", ".txt"), advice=_POINTS),
     OtherFormat("Acclaim", (".asf", ".amc"), rb"\A:", advice="convert the .asf and the .amc together to BVH first"),
     OtherFormat("OpenSim", (".osim", ".mot", ".sto"), b"<OpenSimDocument", advice=_EXPORT),
     OtherFormat("MVNX", (".mvnx",), b"<mvnx", advice=_EXPORT),
     OtherFormat(
         "robot description",
-        (".urdf", ".xacro", ".sdf", ".mjcf"),
-        rb"<(?:robot|mujoco|sdf)[\s>]",
-        advice="describe the robot in code: km.Skeleton takes names, parents and rest, km.Hinge limits a joint",
+        (".xacro", ".sdf"),
+        rb"<sdf[\s>]",
+        advice="make URDF of them first, for example with `xacro robot.xacro > robot.urdf`",
     ),
     OtherFormat("MikuMikuDance", (".pmx", ".pmd", ".vmd"), rb"\A(?:PMX |Pmd|Vocaloid)", advice=_EXPORT),
     OtherFormat(
