@@ -15,7 +15,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl plain_python_only tests/stages)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
 
-.PHONY: docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting clean
+.PHONY: docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
 
 play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
@@ -128,6 +128,9 @@ motion-rates: $(INSTALLED)
 	$(BIN)/python -m tests.motion.rates $(or $(OPTIONS),--json benchmarks/results/motion_rates.json)
 
 # Every take and some clips of rigs moved onto twelve bodies and judged by their joints.
+fitting: $(INSTALLED)
+	$(BIN)/python -m tests.fitting.suite $(or $(OPTIONS),--json benchmarks/results/fitting.json)
+
 retargeting: $(INSTALLED)
 	$(BIN)/python -m tests.retargeting $(or $(OPTIONS),--json benchmarks/results/retargeting.json)
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from kinema.errors import InputError as InputError
     from kinema.errors import KinemaError as KinemaError
     from kinema.errors import MissingPackageError as MissingPackageError
+    from kinema.fitting.fit import fit as fit
+    from kinema.fitting.lifting import Camera as Camera
+    from kinema.fitting.live import Fitter as Fitter
+    from kinema.fitting.report import FitReport as FitReport
     from kinema.io.files import load as load
     from kinema.io.files import save as save
     from kinema.io.points.load import load_points as load_points
@@ -162,6 +166,10 @@ _HOME = {
     "HeightField": "kinema.world.height_field",
     "Plane": "kinema.world.plane",
     "FileError": "kinema.errors",
+    "fit": "kinema.fitting.fit",
+    "Camera": "kinema.fitting.lifting",
+    "Fitter": "kinema.fitting.live",
+    "FitReport": "kinema.fitting.report",
     "Trace": "kinema.stages.animator",
     "Frame": "kinema.stages.animator",
     "Animator": "kinema.stages.animator",

@@ -43,7 +43,7 @@ def _jobs(dtype: Any) -> dict[str, Callable[[], Any]]:
     if dtype == np.float64:  # The full body, rays, balls and smoothing are in double precision alone.
         characters |= {"full body": _full_body, "grounds": _casts, "balls": _balls, "smoothing": _smoothing}
         characters["walkers in the plane"] = _walker_2d
-        characters["retargeting"] = _retarget
+        characters["retargeting"], characters["fitting"] = _retarget, _fit
     many = np.zeros((256, 3), dtype)
     many[:, 1] = 1.0
     joints = np.zeros((4, 3), dtype)
@@ -214,6 +214,19 @@ def _retarget() -> None:
     person = humanoid()
     retarget(person, person.clips["walk"], person, mirror=True)
     Retargeter(person, person).update(person.skeleton.rest)
+
+
+def _fit() -> None:
+    """A few points onto our humanoid, at once and as they arrive."""
+    from kinema.demo import humanoid
+    from kinema.fitting.fit import fit
+    from kinema.fitting.live import Fitter
+
+    person = humanoid()
+    still = np.array(((0.2, 1.4, 0), (-0.2, 1.4, 0), (0.1, 0.9, 0), (-0.1, 0.9, 0), (0.1, 0.5, 0), (0.1, 0.1, 0)))
+    words = ("left_shoulder", "right_shoulder", "left_hip", "right_hip", "left_knee", "left_ankle")
+    fit(person, np.repeat(still[np.newaxis], 9, 0), layout=words, polish=True)
+    Fitter(person, words).update(still)
 
 
 def _smoothing() -> None:

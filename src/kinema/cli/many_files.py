@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kinema.io.formats import WRITTEN
+from kinema.io.formats import READ, WRITTEN
 
 if TYPE_CHECKING:
     from kinema.jobs.listing import Item
@@ -55,10 +55,12 @@ def run_files(
     order: Order,
     show: Callable[[dict[str, Any]], None],
     kind: str | None = None,
+    suffixes: tuple[str, ...] = READ,
 ) -> int:
     """Carry out an order for all files and print what became of them.
 
-    show: prints the report of a file that is done. kind: suffix of all new files; default: by the old ones. Returns how
+    show: prints the report of a file that is done. kind: suffix of all new files; default: by the old ones.
+    suffixes: of the files to look for in folders. Returns how
     many of several files failed; raises the problem of an only file.
     """
     from kinema.cli.file_reports import print_reports, print_skipped
@@ -69,7 +71,7 @@ def run_files(
     from kinema.version import __version__
 
     found = [_readable(text) for text in files]
-    listed = items(found, options.output, kind)
+    listed = items(found, options.output, kind, suffixes)
     folder = _output_folder(listed, options.output)
     figures = None if options.report is None else ReportFile(options.report, order.fingerprint, force=options.force)
     with _progress(len(listed)) as (share, done):

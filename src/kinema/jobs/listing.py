@@ -42,14 +42,15 @@ class Item:
         return self.output.suffix.lower()
 
 
-def items(inputs: Iterable[str], output: Path, kind: str | None = None) -> list[Item]:
+def items(inputs: Iterable[str], output: Path, kind: str | None = None, suffixes: tuple[str, ...] = READ) -> list[Item]:
     """List the files to work on, in order.
 
     inputs: files, folders (searched recursively) and patterns. output: a file for a single input file, or a folder,
     which keeps the folder structure of the inputs. kind: suffix of new files in a folder; default: by the old ones.
+    suffixes: of the files to look for in folders.
     """
     _check_output(output)
-    found = list(_found(inputs))
+    found = list(_found(inputs, suffixes))
     if output.suffix.lower() in WRITTEN and not output.is_dir():
         if len(found) > 1:
             raise InputError(f"{output} is one file, but there are {len(found)} files; give a folder")
@@ -89,12 +90,12 @@ def _kind(path: Path) -> str:
         raise FileError(f"the file cannot be read: {problem.strerror}", str(path)) from None
 
 
-def _found(inputs: Iterable[str]) -> Iterator[tuple[Path, Path]]:
+def _found(inputs: Iterable[str], suffixes: tuple[str, ...]) -> Iterator[tuple[Path, Path]]:
     """Yield files and their paths below the folder that was given."""
     count = 0
     seen: set[Path] = set()
     for text in inputs:
-        for path, relative in _matching(text):
+        for path, relative in _matching(text, suffixes):
             if path in seen:
                 continue
             seen.add(path)
@@ -104,19 +105,19 @@ def _found(inputs: Iterable[str]) -> Iterator[tuple[Path, Path]]:
             yield path, relative
 
 
-def _matching(text: str) -> Iterator[tuple[Path, Path]]:
+def _matching(text: str, suffixes: tuple[str, ...]) -> Iterator[tuple[Path, Path]]:
     path = Path(text)
     if path.is_dir():
         below = (Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-        inside = sorted(file for file in below if file.suffix.lower() in READ)
+        inside = sorted(file for file in below if file.suffix.lower() in suffixes)
         if not inside:
-            raise InputError(f"there is no {', '.join(READ)} file in {text!r}")
+            raise InputError(f"there is no {', '.join(suffixes)} file in {text!r}")
         yield from ((file, file.relative_to(path)) for file in inside)
     elif path.exists():
         yield path, Path(path.name)
     else:
         matches = sorted(Path(match) for match in glob.iglob(text, recursive=True))
-        matches = [file for file in matches if file.is_file() and file.suffix.lower() in READ]
+        matches = [file for file in matches if file.is_file() and file.suffix.lower() in suffixes]
         if not matches:
             raise InputError(f"there is no file {text!r}, and it matches none as a pattern")
         yield from ((file, Path(file.name)) for file in matches)

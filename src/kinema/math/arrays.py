@@ -25,8 +25,9 @@ Precision = type[np.floating[Any]]
 
 def mul(a: Any, b: Any) -> Any:
     """Combine rotations: b first, then a. Returns (..., 4)."""
-    ax, ay, az, aw = np.moveaxis(np.asarray(a), -1, 0)
-    bx, by, bz, bw = np.moveaxis(np.asarray(b), -1, 0)
+    a, b = np.asarray(a), np.asarray(b)
+    ax, ay, az, aw = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bx, by, bz, bw = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
     return np.stack(
         (
             aw * bx + ax * bw + ay * bz - az * by,
@@ -48,8 +49,14 @@ def rotate(q: Any, v: Any) -> Any:
     """Rotate v by q. Returns (..., 3)."""
     q, v = np.asarray(q), np.asarray(v)
     axis, w = q[..., :3], q[..., 3:]
-    t = 2 * np.cross(axis, v)
-    return v + w * t + np.cross(axis, t)
+    t = 2 * cross(axis, v)
+    return v + w * t + cross(axis, t)
+
+
+def cross(a: Any, b: Any) -> Any:
+    """Return what is at right angles to both, (..., 3), several times as fast as `numpy.cross` for few vectors."""
+    ax, ay, az, bx, by, bz = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    return np.stack((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), axis=-1)
 
 
 def from_axis_angle(axis: Any, angle: Any) -> Any:
@@ -111,6 +118,16 @@ def slerp(a: Any, b: Any, share: Any) -> Any:
     half = np.arctan2(sine, step[..., 3:]) * np.asarray(share, step.dtype)[..., np.newaxis]
     axis = step[..., :3] / np.where(sine > 0, sine, 1)
     return mul(a, np.concatenate((axis * np.sin(half), np.cos(half)), axis=-1))
+
+
+def swing(start: Any, end: Any) -> Any:
+    """Find the smallest rotation from one direction to another, about any axis if they are opposite."""
+    a, b = np.broadcast_arrays(unit(start), unit(end))
+    axis, cosine = cross(a, b), (a * b).sum(axis=-1, keepdims=True)
+    opposite = cosine < -1.0 + 1e-9
+    if opposite.any():
+        axis = np.where(opposite, np.cross(a, np.eye(3)[np.argmin(np.abs(a), axis=-1)]), axis)
+    return unit(np.concatenate((axis, np.where(opposite, 0.0, 1.0 + cosine)), axis=-1))
 
 
 def angle_between(a: Any, b: Any) -> Any:

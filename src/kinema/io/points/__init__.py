@@ -4,5 +4,7 @@ NumPy arrays, tables, JSON of MediaPipe, OpenPose, AlphaPose and MMPose, TRC and
 person. Axes and unit stay as in the file.
 """
 
+from kinema.io.points.load import POINT_SUFFIXES as POINT_SUFFIXES
 from kinema.io.points.load import load_points as load_points
+from kinema.io.points.load import load_points_bytes as load_points_bytes
 from kinema.io.points.take import PointTake as PointTake

@@ -62,6 +62,11 @@ def load_points(path: str | os.PathLike[str], *, max_bytes: int | None = None) -
     return reader(data, path.name)
 
 
+def load_points_bytes(data: bytes, name: str) -> tuple[PointTake, ...]:
+    """Read the points of a file's bytes. name: of the file."""
+    return _reader(data, Path(name))(data, Path(name).name)
+
+
 def _reader(data: bytes, path: Path) -> Callable[[bytes, str], tuple[PointTake, ...]]:
     head = data[: formats.HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if c3d.detect(data):

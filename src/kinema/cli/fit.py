@@ -1,0 +1,213 @@
+"""`kinema fit`: its options. The work is done in `kinema.fitting`, imported when the command runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinema.cli.errors import FAILED, one_line_errors
+from kinema.cli.many_files import ManyFilesOptions, run_files
+from kinema.cli.options import RoleOptions, parse_numbers
+
+if TYPE_CHECKING:
+    from kinema.fitting.job import FitOrder
+
+_POINTS, _MOTION = "Points", "Motion"
+
+EXAMPLES = """Examples:
+
+kinema fit webcam.json --onto hero.glb -o hero_moves.glb
+
+kinema fit points.npy --onto hero.glb --layout coco17 --fps 25 -o hero_moves.glb --strip compare.png
+
+kinema fit captures/ --onto hero.glb --layout plug-in-gait -o hero/ --jobs 4 --report figures.json
+
+kinema fit points.npy --layout smpl22 --scale-bones -o person.bvh"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(RoleOptions, ManyFilesOptions):
+    """The options of `kinema fit`, as they were typed."""
+
+    files: Annotated[
+        list[str],
+        typer.Argument(help="Points (.npy .npz .csv .json .trc .c3d), folders or patterns; a folder of .json frames."),
+    ]
+    onto: Annotated[Path | None, typer.Option(help="The character that is to move.")] = None
+    layout: Annotated[
+        str | None,
+        typer.Option(help="Which point is which: coco17, mediapipe33, ... Default: what the file says."),
+    ] = None
+    fps: Annotated[
+        float | None, typer.Option(help="Frames per second. Default: the file's, else 30.", rich_help_panel=_POINTS)
+    ] = None
+    up: Annotated[
+        str | None,
+        typer.Option(metavar="+y|-y|+z|...", help="The axis that is up. Default: found.", rich_help_panel=_POINTS),
+    ] = None
+    unit: Annotated[
+        float | None, typer.Option(help="Metres of the points' unit. Default: found.", rich_help_panel=_POINTS)
+    ] = None
+    depth: Annotated[
+        float | None,
+        typer.Option(
+            help="Noise of the third coordinate, relative to the others. Default: measured.", rich_help_panel=_POINTS
+        ),
+    ] = None
+    camera: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WIDTH,HEIGHT[,DEGREES]",
+            help="Of points in a picture: its size and the field of view.",
+            rich_help_panel=_POINTS,
+        ),
+    ] = None
+    person: Annotated[
+        int | None, typer.Option(min=1, help="Take only this person. Default: all.", rich_help_panel=_POINTS)
+    ] = None
+    cutoff: Annotated[
+        float | None,
+        typer.Option(help="Hz that are left of the motion. Default: by the noise.", rich_help_panel=_MOTION),
+    ] = None
+    unswap: Annotated[bool, typer.Option(help="Mend swapped left and right.", rich_help_panel=_MOTION)] = True
+    contacts: Annotated[
+        bool, typer.Option(help="Keep standing feet on the floor and in place.", rich_help_panel=_MOTION)
+    ] = True
+    scale_bones: Annotated[
+        bool,
+        typer.Option(
+            "--scale-bones", help="Write the person's own skeleton. Needs no --onto.", rich_help_panel=_MOTION
+        ),
+    ] = False
+    strip: Annotated[
+        Path | None, typer.Option(metavar="PNG", help="Draw the person and the result, one below the other.")
+    ] = None
+
+
+def fit(options: FitOptions) -> None:
+    """Make characters move as points do: keypoints of a detector, joints of a model, markers. Adds clips to the
+    character's file.
+    """
+    with one_line_errors("fit"):
+        from kinema.errors import InputError
+        from kinema.io.points import POINT_SUFFIXES
+
+        only = Path(options.files[0]) if len(options.files) == 1 and Path(options.files[0]).is_file() else None
+        if options.strip is not None:
+            if only is None or options.strip.suffix.lower() != ".png":
+                raise InputError("--strip takes the name of a .png, for one file of points")
+            if options.strip.exists() and not options.force:
+                raise InputError(f"{options.strip} exists; --force replaces it")
+        order = order_of(options)
+        kind = ".bvh" if options.scale_bones else None
+        if not options.scale_bones:
+            from kinema.io import formats
+
+            kind = formats.detect(order.target[: formats.HEAD], order.target_name).output
+        with _frame_folders(options.files) as inputs:
+            failed = run_files(options, inputs, order, _print_fitted, kind, POINT_SUFFIXES)
+        if options.strip is not None and only is not None and not failed:
+            _draw(options.strip, order, only)
+    raise typer.Exit(FAILED if failed else 0)
+
+
+def order_of(options: FitOptions) -> FitOrder:
+    """Parse the options and read the character."""
+    from kinema.errors import FileError, InputError
+    from kinema.fitting.job import FitOrder
+    from kinema.fitting.lifting import Camera
+    from kinema.io import files, formats
+
+    camera = None
+    if options.camera is not None:
+        numbers = parse_numbers("--camera", options.camera, 2, 3)
+        camera = Camera(*numbers[:2], **({"field_of_view": math.radians(numbers[2])} if len(numbers) > 2 else {}))
+    if options.onto is None and not options.scale_bones:
+        raise InputError("give --onto, the character that is to move; or --scale-bones for the person's own skeleton")
+    if options.onto is None:
+        from kinema.demo import humanoid
+
+        target, name = b"".join(files.encode(".glb", humanoid())), "humanoid.glb"
+    else:
+        try:
+            target, name = options.onto.read_bytes(), options.onto.name
+            target = formats.detect(target, name, options.onto.parent).packed(target, options.onto)
+        except OSError as problem:
+            raise FileError(f"the file cannot be read: {problem.strerror}", str(options.onto)) from None
+    settings = {name: getattr(options, name) for name in ("fps", "up", "unit", "depth", "cutoff", "unswap", "contacts")}
+    order = FitOrder(
+        target=target,
+        target_name=name,
+        layout=options.layout,
+        settings=settings | {"camera": camera},
+        person=options.person,
+        own_skeleton=options.scale_bones,
+        roles=options.overrides(),
+        fingerprint=options.fingerprint([options.onto, options.roles]),
+    )
+    order.character()  # A character that cannot be read is one problem, not one of every file.
+    return order
+
+
+@contextmanager
+def _frame_folders(inputs: list[str]) -> Iterator[list[str]]:
+    """Give the inputs, with folders that hold a .json file for each frame as one file of points each."""
+    import tempfile
+
+    import numpy as np
+
+    from kinema.io.points import load_points
+
+    with tempfile.TemporaryDirectory() as place:
+        found = []
+        for text in inputs:
+            folder = Path(text)
+            frames = sorted(folder.glob("*.json"))[:1] if folder.is_dir() else []
+            if not frames or len(load_points(frames[0])[0].points) > 1:
+                found.append(text)
+                continue
+            takes = load_points(folder)
+            trusted = [np.ones(take.points.shape[:2]) if take.confidence is None else take.confidence for take in takes]
+            path = Path(place) / f"{folder.resolve().name}.npz"
+            named: dict[str, Any] = {} if takes[0].layout is None else {"layout": np.array(takes[0].layout)}
+            np.savez(path, points=np.stack([take.points for take in takes]), confidence=np.stack(trusted), **named)
+            found.append(str(path))
+        yield found
+
+
+def _draw(strip: Path, order: FitOrder, only: Path) -> None:
+    """Draw the person and the result, one below the other."""
+    from kinema.fitting.job import fit_take
+    from kinema.io import atomic, images
+    from kinema.io.points import load_points
+    from kinema.retargeting.picture import draw_both
+
+    take = load_points(only)[0 if order.person is None else order.person - 1]
+    clip, report = fit_take(order.character(), take, order.layout, order.settings, only.name)
+    picture = draw_both(report.person, next(iter(report.person.clips.values())), order.character(), clip)
+    atomic.write(strip, [images.png_bytes(picture)])
+
+
+def _print_fitted(report: dict[str, Any]) -> None:
+    """Print what became of a file."""
+    from rich.console import Console
+
+    screen = Console()
+    for clip in report["clips"]:
+        noise, mended = max(clip["noise"]) * 100, len(clip["swapped"])
+        screen.print(
+            f"{report['file']}: {clip['name']}: {clip['frames']} frames at {clip['fps']:g} fps, {clip['layout']}, "
+            f"up {clip['up']}, noise {noise:.1f} cm, {clip['contacts']} contacts, {mended} swapped frames mended",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+        for warning in clip["warnings"]:
+            screen.print(f"  {warning}", markup=False, style="yellow", soft_wrap=True)
+    screen.print(f"written to {report['output']}", markup=False, highlight=False, soft_wrap=True)

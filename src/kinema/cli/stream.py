@@ -1,0 +1,71 @@
+"""`kinema stream`: poses from points as they arrive. The work is done in `kinema.fitting`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinema.cli.errors import one_line_errors
+from kinema.cli.options import RoleOptions
+
+EXAMPLES = """Examples:
+
+detector | kinema stream --onto avatar.vrm --layout mediapipe33 --vmc 127.0.0.1:39539
+
+kinema stream frames.jsonl --onto hero.glb --layout coco17 > poses.jsonl"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamOptions(RoleOptions):
+    """The options of `kinema stream`, as they were typed."""
+
+    file: Annotated[
+        str, typer.Argument(help='JSON lines {"t": seconds, "points": [[x, y, z], ...]}; - reads stdin.')
+    ] = "-"
+    onto: Annotated[Path, typer.Option(help="The character that is to move.")]
+    layout: Annotated[str, typer.Option(help="Which point is which: mediapipe33, coco17, ...")]
+    lag: Annotated[int, typer.Option(min=0, help="Frames that a pose is late; none is as noisy as the points.")] = 2
+    vmc: Annotated[
+        str | None,
+        typer.Option(metavar="[HOST:]PORT", help="Send VMC messages there instead of writing JSON lines."),
+    ] = None
+    up: Annotated[str | None, typer.Option(metavar="+y|-y|+z|...", help="The axis that is up. Default: found.")] = None
+    contacts: Annotated[bool, typer.Option(help="Keep standing feet on the floor and in place.")] = True
+
+
+def stream(options: StreamOptions) -> None:
+    """Move a character by points as they arrive: JSON lines in, JSON lines or VMC messages out."""
+    with one_line_errors("stream"):
+        import contextlib
+        import sys
+
+        from kinema.errors import FileError, InputError
+        from kinema.fitting.live import Fitter
+        from kinema.fitting.stream import VmcSender, pose_line, read_frames
+
+        character = options.load(options.onto)
+        fitter = Fitter(character, options.layout, options.lag, up=options.up, contacts=options.contacts)
+        with contextlib.ExitStack() as stack:
+            try:
+                lines = (
+                    sys.stdin if options.file == "-" else stack.enter_context(Path(options.file).open(encoding="utf-8"))
+                )
+            except OSError as problem:
+                raise FileError(f"the file cannot be read: {problem.strerror}", options.file) from None
+            sender = None
+            if options.vmc is not None:
+                host, _, port = options.vmc.rpartition(":")
+                if not port.isdecimal():
+                    raise InputError(f"--vmc is {options.vmc!r:.60}; expected a port, or HOST:PORT")
+                sender = stack.enter_context(VmcSender(character, host or "127.0.0.1", int(port)))
+            now = 0.0
+            for t, points, confidence in read_frames(lines):
+                now = now + 1.0 / 30.0 if t is None else t
+                pose = fitter.update(points, confidence, now)
+                if sender is not None:
+                    sender.send(pose, now)
+                else:
+                    print(pose_line(character, pose, now), flush=True)

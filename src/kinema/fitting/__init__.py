@@ -1,0 +1,1 @@
+"""From points to a character: `fit`, and `Fitter` while points arrive."""

@@ -1,0 +1,190 @@
+"""Smooth points over time, fill their gaps, and keep bones as long as they are.
+
+Each point is a smoothing spline (`math.smoothing`), pulled towards where its bones allow it to be; both take turns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kinema.compile.jit import batch, kernel, like
+from kinema.math import vec
+from kinema.math.rows import load3, store3
+
+ROUNDS, SWEEPS = 6, 3
+"""How often the spline and the bones take turns, and how often all bones are gone through in each turn."""
+
+PULL = 0.3
+"""Weight of where the bones put a point, beside that of a point that is seen."""
+
+LEAST = 1e-3
+"""Least weight of a point: one that is missing is drawn to where it is taken to be."""
+
+CUTOFFS = (1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0)
+"""Hz of which one is left of the motion of each point: a head that is held still, and a hand that throws."""
+
+FREQUENCIES = (np.arange(256) + 0.5) * np.pi / 256
+"""Radians a frame, evenly spaced up to the fastest."""
+
+THIRD_VARIANCE = 20.0
+"""Variance of third differences of white noise of variance 1: 1 + 9 + 9 + 1."""
+
+QUIET = 0.35
+"""Quantile of the size of third differences that shows the noise: larger ones are motion."""
+
+QUIET_OF_SIZE = 0.4538
+"""That quantile for normal noise of deviation 1."""
+
+
+@batch
+def factor_bands(weights, stiffness, pull, bands):
+    """Factor W + stiffness D3' D3 + pull of each column, (K, T, 4), as L D L': the diagonal, then what follows it.
+
+    weights: (K, T). stiffness: (K,).
+    """
+    for k in range(weights.shape[0]):
+        frames = weights.shape[1]
+        for t in range(frames):
+            bands[k, t, 0] = weights[k, t] + pull
+            for c in range(1, 4):
+                bands[k, t, c] = 0.0
+        stiff = stiffness[k]
+        for t in range(frames - 3):
+            for a in range(4):
+                d_a = -1.0 if a == 0 else (3.0 if a == 1 else (-3.0 if a == 2 else 1.0))
+                for b in range(a, 4):
+                    d_b = -1.0 if b == 0 else (3.0 if b == 1 else (-3.0 if b == 2 else 1.0))
+                    bands[k, t + a, b - a] += stiff * d_a * d_b
+        for t in range(frames):
+            last = min(t + 4, frames)
+            for j in range(t + 1, last):
+                share = bands[k, t, j - t] / bands[k, t, 0]
+                for i in range(j, last):
+                    bands[k, j, i - j] -= share * bands[k, t, i - t]
+            for j in range(t + 1, last):
+                bands[k, t, j - t] /= bands[k, t, 0]
+
+
+@batch
+def solve_bands(bands, weights, values, targets, pull, out):
+    """Solve all columns: (W + stiffness D3' D3 + pull) out = W values + pull targets. All (K, T)."""
+    for k in range(weights.shape[0]):
+        frames = weights.shape[1]
+        for t in range(frames):
+            out[k, t] = weights[k, t] * values[k, t] + pull * targets[k, t]
+        for t in range(frames):
+            for j in range(1, min(4, frames - t)):
+                out[k, t + j] -= bands[k, t, j] * out[k, t]
+        for back in range(frames):
+            t = frames - 1 - back
+            total = out[k, t] / bands[k, t, 0]
+            for j in range(1, min(4, frames - t)):
+                total -= bands[k, t, j] * out[k, t + j]
+            out[k, t] = total
+
+
+@kernel
+def _keep_bone(at, first, second, length, give, free_first, free_second):
+    """Move the ends of a bone so that it has its length, farther along axes that are seen less well."""
+    zero = like(length, 0.0)
+    way = vec.sub(load3(at[second]), load3(at[first]))
+    size = vec.length(way)
+    if size > zero:
+        direction = vec.scale(way, like(length, 1.0) / size)
+        eased = (direction[0] * give[0], direction[1] * give[1], direction[2] * give[2])
+        total = vec.dot(direction, eased) * (free_first + free_second)
+        if total > zero:
+            step = (size - length) / total
+            store3(at[first], vec.add(load3(at[first]), vec.scale(eased, step * free_first)))
+            store3(at[second], vec.sub(load3(at[second]), vec.scale(eased, step * free_second)))
+
+
+@batch
+def keep_lengths(points, bones, lengths, give, free, sweeps):
+    """Give all bones their lengths, a few times in turn. points: (T, K, 3). bones: (B, 2). free: (T, K): how freely
+    points move. give: (3,): how freely along each axis."""
+    axes = load3(give)
+    for t in range(points.shape[0]):
+        for _ in range(sweeps):
+            for b in range(bones.shape[0]):
+                first, second = bones[b, 0], bones[b, 1]
+                _keep_bone(points[t], first, second, lengths[b], axes, free[t, first], free[t, second])
+
+
+def find_noise(points: Any, weights: Any) -> Any:
+    """Measure the deviation of the noise of each axis, (3,), by third differences. Frames with gaps are left out."""
+    if len(points) < 4:
+        return np.zeros(3)
+    third = np.abs(np.diff(points, 3, axis=0))
+    seen = np.minimum.reduce([weights[k : len(weights) - 3 + k] for k in range(4)]) > 0
+    found = np.zeros(3)
+    for axis in range(3):
+        each = [np.quantile(third[seen[:, k], k, axis], QUIET) for k in range(seen.shape[1]) if seen[:, k].sum() >= 8]
+        found[axis] = np.median(each) / QUIET_OF_SIZE / np.sqrt(THIRD_VARIANCE) if each else 0.0
+    return found
+
+
+def choose_cutoffs(points: Any, weights: Any, seen: Any, noise: Any, fps: float, give: Any) -> Any:
+    """Choose the Hz of each point that are left of its motion, (K,): those with the least expected error (Mallows' Cp).
+
+    The distance to the points that were seen, (T, K), falls with every Hz that is left; what of it is noise is known.
+    """
+    count = points.shape[1]
+    if len(points) < 8 or not noise.any():
+        return np.full(count, CUTOFFS[-1])
+    clear = give < 2.0  # Axes of the best kind alone say what motion is.
+    costs = np.empty((len(CUTOFFS), count))
+    none = np.zeros(0, np.int64).reshape(0, 2), np.zeros(0)
+    for k, cutoff in enumerate(CUTOFFS):
+        stiffness = stiffness_of(cutoff, fps)
+        smoothed = smooth_points(points, weights, np.full(count, stiffness), *none, give)
+        off = np.where(seen, ((smoothed - points)[..., clear] ** 2).sum(axis=-1), 0.0).sum(axis=0)
+        costs[k] = off / np.maximum(seen.sum(axis=0), 1) + 2.0 * (noise[clear] ** 2).sum() * kept_noise(stiffness)
+    return np.array(CUTOFFS)[costs.argmin(axis=0)]
+
+
+def stiffness_of(cutoff: Any, fps: float) -> Any:
+    """Return the stiffness of a spline that keeps motion up to so many Hz."""
+    return (fps / (2.0 * np.pi * np.asarray(cutoff))) ** 6
+
+
+def kept_noise(stiffness: float) -> float:
+    """Return the mean weight with which a spline of equal weights takes the value of a point from the point itself."""
+    return float((1.0 / (1.0 + stiffness * (2.0 * np.sin(0.5 * FREQUENCIES)) ** 6)).mean())
+
+
+def smooth_points(points: Any, weights: Any, stiffness: Any, bones: Any, lengths: Any, give: Any) -> Any:
+    """Smooth points, (T, K, 3), between which bones, (B, 2), have lengths, (B,), 0 where they are not known.
+
+    weights: (T, K). stiffness: (K,), of each point. give: (3,): variance of the noise of each axis, relative to the
+    best.
+    """
+    frames, count = points.shape[:2]
+    if frames < 4:
+        return points.copy()
+    columns = np.ascontiguousarray(points.transpose(1, 2, 0).reshape(count * 3, frames))
+    data = np.repeat(weights.T[:, np.newaxis], 3, axis=1) / give[:, np.newaxis]
+    data = np.ascontiguousarray(np.maximum(data, LEAST).reshape(count * 3, frames))
+    out, bands = np.empty_like(columns), np.empty((count * 3, frames, 4))
+    stiff = np.repeat(np.asarray(stiffness, np.float64), 3)
+    factor_bands(data, stiff, 0.0, bands)
+    solve_bands(bands, data, columns, columns, 0.0, out)
+    rigid = lengths > 0
+    if not rigid.any():
+        return _rows(out, count)
+    bones, lengths = np.ascontiguousarray(bones[rigid]), np.ascontiguousarray(lengths[rigid])
+    free = 1.0 / (1.0 + weights / PULL)
+    factor_bands(data, stiff, PULL, bands)
+    for _ in range(ROUNDS):
+        rows = _rows(out, count)
+        keep_lengths(rows, bones, lengths, give, free, SWEEPS)
+        targets = np.ascontiguousarray(rows.transpose(1, 2, 0).reshape(count * 3, frames))
+        solve_bands(bands, data, columns, targets, PULL, out)
+    return _rows(out, count)
+
+
+def _rows(columns: Any, count: int) -> Any:
+    """(T, K, 3) of (K * 3, T)."""
+    return np.ascontiguousarray(columns.reshape(count, 3, -1).transpose(2, 0, 1))

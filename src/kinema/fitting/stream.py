@@ -1,0 +1,160 @@
+"""Frames of points as JSON lines in; poses as JSON lines, or as VMC messages to an avatar, out.
+
+VMC (Virtual Motion Capture) is OSC over UDP: https://protocol.vmc.info. Bones are those of VRM, relative to their
+parents and to a T-pose, in Unity's left-handed axes.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from kinema import validation
+from kinema.errors import InputError
+from kinema.math import arrays
+from kinema.model.character import Character
+from kinema.model.pose import Pose
+from kinema.retargeting.parts import Body
+from kinema.retargeting.retarget import rig_of
+
+LONGEST_LINE = 1_000_000
+"""Characters of a line."""
+
+MOST_BAD = 100
+"""Lines in a row that are no frames, after which the input is refused."""
+
+PORT = 39539
+"""Where avatars listen."""
+
+UNITY = np.array((1.0, -1.0, -1.0, 1.0)), np.array((-1.0, 1.0, 1.0))
+"""Factors of rotations and positions from left, up, ahead to Unity's axes, in which x is right."""
+
+ARMS, LEGS = ("UpperArm", "LowerArm", "Hand"), ("UpperLeg", "LowerLeg", "Foot")
+
+
+def read_frames(lines: Iterable[str]) -> Iterator[tuple[float | None, Any, Any]]:
+    """Yield time, points (K, 3) and confidence of each line; raise InputError if nothing but other things comes."""
+    bad = 0
+    for number, line in enumerate(lines, 1):
+        try:
+            if len(line) > LONGEST_LINE:
+                raise ValueError
+            frame = json.loads(line)
+            points = np.array([[np.nan] * 3 if each is None else each for each in frame["points"]], np.float64)
+            if points.ndim != 2 or points.shape[1] != 3:
+                raise ValueError
+            t, trusted = frame.get("t"), frame.get("confidence")
+            yield None if t is None else float(t), points, trusted
+            bad = 0
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            bad += 1
+            if bad >= MOST_BAD:
+                expected = '{"t": seconds, "points": [[x, y, z], ...]}'
+                raise InputError(f"line {number} and {bad - 1} before it are no frames; expected {expected}") from None
+
+
+def pose_line(character: Character, pose: Pose, t: float) -> str:
+    """Return a pose as one line of JSON: where the hips are, and rotations x, y, z, w by joint, relative to parents."""
+    rotations = {
+        name: np.round(q, 6).tolist() for name, q in zip(character.skeleton.names, pose.rotations, strict=True)
+    }
+    hips = int(rig_of("character", character).hips)
+    at = np.round(pose.translations[hips], 6).tolist()
+    return json.dumps({"t": round(t, 6), "hips": at, "rotations": rotations})
+
+
+class VmcSender:
+    """Send poses of a character to an avatar.
+
+    host, port: of the avatar; by default on this machine.
+    """
+
+    def __init__(self, character: Character, host: str = "127.0.0.1", port: int = PORT) -> None:
+        self._body = Body(rig_of("character", character))
+        self._bones = list(_bones(self._body))
+        self._rest = self._body.rotations
+        self._address = host, validation.whole("port", port, 1, 65535)
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+    def __enter__(self) -> VmcSender:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def send(self, pose: Pose, t: float) -> None:
+        """Send one pose."""
+        self._socket.sendto(self.packet(pose, t), self._address)
+
+    def packet(self, pose: Pose, t: float) -> bytes:
+        """Return the OSC bundle of one pose."""
+        rig, axes = self._body.rig, self._body.axes_rotation
+        found, where = rig.skeleton.world_rotations(pose), rig.skeleton.world(pose)[..., :3, 3] @ self._body.axes
+        world: dict[str, Any] = {}
+        parts = [message("/VMC/Ext/OK", 1), message("/VMC/Ext/T", float(t))]
+        parts.append(message("/VMC/Ext/Root/Pos", "root", *(0.0,) * 6, 1.0))
+        for name, joint, parent, reference, offset in self._bones:
+            turned = arrays.mul(found[joint], arrays.conj(self._rest[joint]))
+            world[name] = arrays.mul(arrays.conj(axes), arrays.mul(turned, arrays.mul(axes, reference)))
+            own = world[name] if parent is None else arrays.mul(arrays.conj(world[parent]), world[name])
+            at = where[joint] - (0.0, rig.floor, 0.0) if parent is None else offset
+            numbers = (*(at * UNITY[1]), *(arrays.unit(own) * UNITY[0]))
+            parts.append(message("/VMC/Ext/Bone/Pos", name, *(float(each) for each in numbers)))
+        return b"#bundle\0" + struct.pack(">Q", 1) + b"".join(struct.pack(">i", len(each)) + each for each in parts)
+
+
+def _bones(body: Body) -> Iterator[tuple[str, int, str | None, Any, Any]]:
+    """Yield VRM's name, joint, parent bone, rotation from the T-pose and way from the parent of each bone there is."""
+    rig, references = body.rig, {part.joint: np.array(part.reference) for part in body.parts}
+    spine = [int(joint) for joint in rig.spine]
+    named: list[tuple[str, int, str | None]] = [("Hips", int(rig.hips), None)]
+    trunk = dict(zip(("Spine", "Chest", "UpperChest"), spine[: 2 if len(spine) < 3 else 3], strict=False))
+    if len(spine) > 3:
+        trunk["UpperChest"] = spine[-1]
+    for name, joint in (*trunk.items(), *([("Neck", int(rig.neck[0]))] if rig.neck else [])):
+        named.append((name, joint, named[-1][0]))
+    chest = [name for name, *_ in named if name != "Neck"][-1]
+    if rig.head is not None:
+        named.append(("Head", int(rig.head), named[-1][0]))
+    for words, limbs, carrier in ((ARMS, rig.arms, chest), (LEGS, rig.legs, "Hips")):
+        for limb in limbs:
+            side, before = limb.name.capitalize(), carrier
+            joints = limb.joints[0], limb.joints[len(limb.joints) // 2], limb.joints[-1]
+            shoulder = getattr(limb, "shoulder", None)
+            chain = [*([("Shoulder", shoulder)] if shoulder is not None else []), *zip(words, joints, strict=True)]
+            for word, joint in chain:
+                named.append((f"{side}{word}", int(joint), before))
+                before = f"{side}{word}"
+    joints_of = {name: joint for name, joint, _ in named}
+    identity = np.array((0.0, 0.0, 0.0, 1.0))
+    for name, joint, parent in named:
+        above = joint if parent is None else joints_of[parent]
+        way = body.positions[joint] - body.positions[above]
+        yield (
+            name,
+            joint,
+            parent,
+            references.get(joint, identity),
+            arrays.rotate(arrays.conj(references.get(above, identity)), way),
+        )
+
+
+def message(address: str, *values: str | int | float) -> bytes:
+    """Return an OSC message."""
+    kinds = {str: "s", int: "i", float: "f"}
+    tags = "," + "".join(kinds[type(value)] for value in values)
+    packed = [
+        _text(value) if isinstance(value, str) else struct.pack(f">{kinds[type(value)]}", value) for value in values
+    ]
+    return _text(address) + _text(tags) + b"".join(packed)
+
+
+def _text(text: str) -> bytes:
+    """A string with zeros after it, up to a multiple of four bytes."""
+    data = text.encode("ascii", "replace") + b"\0"
+    return data + b"\0" * (-len(data) % 4)

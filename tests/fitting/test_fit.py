@@ -1,0 +1,225 @@
+"""`fit`: points of known motions onto bodies, judged by their joints; settings, errors and the report."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kinema as km
+from kinema.demo import humanoid, quadruped
+from tests.fitting.judging import judge
+from tests.fitting.observing import LEG, ORDERS, Noise, observe, truth_of
+
+PERSON = humanoid()
+FPS = 30.0
+TIMES = np.arange(60) / FPS
+
+
+@functools.cache
+def walk():
+    """Two seconds of a slow walk."""
+    return truth_of(PERSON, PERSON.clips["walk"].sample(0.5 * TIMES).astype(float), FPS)
+
+
+def seen(layout="coco17", noise=None, seed=1):
+    return observe(walk(), layout, noise or Noise(), seed)[0] * PERSON.rig.leg_length / LEG
+
+
+def figures(clip):
+    return judge(walk(), PERSON, clip.sample(TIMES).astype(float), same=True)
+
+
+@pytest.mark.parametrize("layout", ORDERS)
+def test_the_body_is_where_its_points_are(layout):
+    clip, report = km.fit(PERSON, seen(layout), layout=layout, contacts=False, report=True)
+    found = figures(clip)
+    assert report.captured
+    assert report.up == "+y"
+    assert found["positions"] < 1.3
+    assert found["directions"] < 3.0
+    assert found["jerk"] < 1.2
+
+
+def test_standing_feet_stay_on_the_floor():
+    found = figures(km.fit(PERSON, seen("mediapipe33"), layout="mediapipe33"))
+    assert found["sink"] < 0.5
+    assert found["directions"] < 3.0
+
+
+def test_rough_points_are_smoothed():
+    clip, report = km.fit(
+        PERSON, seen(noise=Noise(deviation=0.03, missing=0.2)), layout="coco17", contacts=False, report=True
+    )
+    found = figures(clip)
+    assert found["positions"] < 3.0
+    assert found["directions"] < 6.0
+    assert max(report.noise) == pytest.approx(0.03, rel=0.3)
+    assert report.gaps
+
+
+def test_swapped_sides_are_found():
+    points, swapped = observe(walk(), "coco17", Noise(swapped=0.1), 3)
+    _, report = km.fit(PERSON, points, layout="coco17", unit=1.0, report=True)
+    assert report.swapped == tuple(np.flatnonzero(swapped))
+
+
+def test_the_depth_of_one_camera_counts_less():
+    points = seen(noise=Noise(depth=0.06))
+    for depth in (None, 6.0):
+        clip = km.fit(PERSON, points, layout="coco17", contacts=False, depth=depth)
+        assert figures(clip)["directions"] < 5.0
+
+
+def test_a_lost_arm_is_carried_along():
+    clip, report = km.fit(PERSON, seen(noise=Noise(lost_arm=1.0)), layout="coco17", contacts=False, report=True)
+    assert figures(clip)["directions"] < 6.0
+    assert any("not seen" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize(
+    ("turn", "up"),
+    [
+        (np.diag((1.0, -1.0, -1.0)), "-y"),
+        (np.array(((1.0, 0, 0), (0, 0, -1), (0, 1, 0))), "+z"),
+        (np.array(((0.0, -1, 0), (1, 0, 0), (0, 0, 1))), "-x"),
+    ],
+)
+@pytest.mark.parametrize("unit", [1.0, 0.01, 0.001])
+def test_axes_and_units_are_found(turn, up, unit):
+    points = observe(walk(), "coco17", Noise(), 1)[0] @ turn.T / unit
+    clip, report = km.fit(PERSON, points, layout="coco17", report=True)
+    assert (report.up, report.unit) == (up, unit)
+    assert figures(clip)["directions"] < 4.0 if up == "-y" else True
+    given = km.fit(PERSON, points, layout="coco17", up=up, unit=unit)
+    assert given.duration == clip.duration
+
+
+def test_points_around_the_hips_walk_away():
+    points = seen("mediapipe33")
+    hips = 0.5 * (points[:, 23] + points[:, 24])
+    clip, report = km.fit(PERSON, points - np.nan_to_num(hips)[:, np.newaxis], layout="mediapipe33", report=True)
+    if np.isnan(hips).any():
+        clip, report = km.fit(PERSON, walk_around_hips(), layout="mediapipe33", report=True)
+    assert any("around the hips" in warning for warning in report.warnings)
+    hips = PERSON.skeleton.world(clip.sample(TIMES))[:, PERSON.rig.hips, :3, 3]
+    assert np.ptp(hips[:, 1]) < 0.1 * PERSON.rig.leg_length
+
+
+def walk_around_hips():
+    points = seen("mediapipe33", Noise(missing=0.0))
+    return points - 0.5 * (points[:, 23] + points[:, 24])[:, np.newaxis]
+
+
+def test_points_of_one_picture_are_lifted():
+    points = np.stack([walk().points[name] for name in ORDERS["coco17"]], 1)
+    away = 4.0 - (points[..., 2] - points[:, :1, 2])
+    focal = 0.5 * 1280 / np.tan(np.radians(30))
+    pixels = np.stack((640 + focal * points[..., 0] / away, 360 - focal * (points[..., 1] - 0.9) / away), -1)
+    camera = km.Camera(1280, 720, np.radians(60))
+    clip, report = km.fit(PERSON, pixels, layout="coco17", camera=camera, report=True)
+    assert figures(clip)["directions"] < 25.0
+    assert any("depth is a guess" in warning for warning in report.warnings)
+
+
+def test_several_people_come_as_clips():
+    points = seen()
+    clips = km.fit(PERSON, np.stack((points, points + 1.0)), layout="coco17")
+    alone = km.fit(PERSON, points, layout="coco17")
+    assert len(clips) == 2
+    assert np.array_equal(clips[0].sample(TIMES).rotations, alone.sample(TIMES).rotations)
+
+
+def test_somebody_leaves_and_comes_back():
+    points = seen()
+    points[20:35] = np.nan
+    clip, report = km.fit(PERSON, points, layout="coco17", report=True)
+    poses = clip.sample(TIMES)
+    steps = np.abs((poses.rotations[1:] * poses.rotations[:-1]).sum(-1)).clip(0, 1)
+    assert np.degrees(2 * np.arccos(steps)).max() < 25
+    assert report.gaps["nose"][1] == pytest.approx(0.5, abs=0.2)
+
+
+def test_the_person_has_a_skeleton_of_its_own(tmp_path):
+    _, report = km.fit(PERSON, seen("smpl24"), layout="smpl24", report=True)
+    km.save(tmp_path / "person.bvh", report.person, clip="fitted")
+    again = km.load(tmp_path / "person.bvh")
+    assert {leg.name for leg in again.rig.legs} == {"left", "right"}
+    thigh = again.skeleton.length(again.rig.leg("left").joints[:2])
+    assert thigh == pytest.approx(report.lengths["left_hip to left_knee"], rel=1e-3)
+
+
+def test_markers_with_offsets_pull_their_joints():
+    count = len(ORDERS["coco17"])
+    ankle = int(PERSON.rig.leg("left").joints[-1])
+    world = PERSON.skeleton.world(PERSON.clips["walk"].sample(0.5 * TIMES)).astype(float)
+    marker = world[:, ankle] @ (0.0, 0.05, 0.1, 1.0)
+    points = np.concatenate((seen(noise=Noise(0.0, 0.0)), marker[:, np.newaxis, :3]), 1)
+    layout = dict(enumerate(ORDERS["coco17"])) | {count: (PERSON.skeleton.names[ankle], (0.0, 0.05, 0.1))}
+    clip = km.fit(PERSON, points, layout=layout, contacts=False)
+    got = PERSON.skeleton.world(clip.sample(TIMES)).astype(float)[:, ankle] @ (0.0, 0.05, 0.1, 1.0)
+    assert np.median(np.linalg.norm((got - marker)[:, :3], axis=-1)) < 0.03 * PERSON.rig.leg_length
+
+
+def test_inputs_stay_and_answers_repeat():
+    points, trust = seen(), np.full((60, 17), 0.7)
+    kept = points.copy()
+    one, two = (km.fit(PERSON, points, layout="coco17", confidence=trust) for _ in range(2))
+    assert np.array_equal(points, kept, equal_nan=True)
+    assert one.sample(TIMES).same(two.sample(TIMES))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layout": "coco18"}, "there is no layout 'coco18'"),
+        ({"layout": ["nose"] * 17}, "no 'left_shoulder'"),
+        ({"layout": ["elbow"] + [""] * 16}, "no role word"),
+        ({"layout": {0: "no_joint"}}, "neither a role word nor a joint"),
+        ({"points": np.zeros((5, 4, 3))}, "17 points, and points has 4"),
+        ({"points": np.zeros((5, 17, 5))}, "shape"),
+        ({"points": np.full((5, 17, 3), np.nan)}, "never shows left_shoulder"),
+        ({"points": [["a"]]}, "points must be numbers"),
+        ({"confidence": np.full((60, 17), 2.0)}, "allowed are 0 to 1"),
+        ({"confidence": np.ones(3)}, "confidence has the shape"),
+        ({"fps": 0.0}, "fps"),
+        ({"up": "north"}, "allowed are"),
+        ({"lengths": "own"}, "lengths"),
+        ({"depth": 0.5}, "depth"),
+        ({"camera": 60}, "camera"),
+    ],
+)
+def test_wrong_arguments_are_named(change, message):
+    arguments = {"points": seen(), "layout": "coco17"} | change
+    with pytest.raises(km.InputError, match=message):
+        km.fit(PERSON, arguments.pop("points"), **arguments)
+
+
+def test_bodies_with_other_legs_are_refused():
+    with pytest.raises(km.InputError, match="4"):
+        km.fit(quadruped(), seen(), layout="coco17")
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.integers(1, 12),
+    st.sampled_from(["same", "line", "huge", "tiny", "random", "holes"]),
+    st.integers(0, 2**16),
+)
+def test_any_finite_points_give_a_finite_clip(frames, kind, seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(frames, 17, 3))
+    points = {
+        "same": np.zeros_like(points),
+        "line": points * (1.0, 0.0, 0.0),
+        "huge": points * 1e11,
+        "tiny": points * 1e-11,
+        "random": points,
+        "holes": np.where(rng.random((frames, 17, 1)) < 0.6, np.nan, points),
+    }[kind]
+    points[0] = np.where(np.isnan(points[0]), 0.5, points[0])
+    clip = km.fit(PERSON, points, layout="coco17")
+    poses = clip.sample(np.linspace(0, float(clip.duration or 0), 5))
+    assert np.isfinite(poses.rotations).all()
+    assert np.isfinite(poses.translations).all()

@@ -1,0 +1,82 @@
+"""`Fitter`: points as they arrive, at any rate, with drop-outs, swaps and nonsense."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from kinema.demo import humanoid
+from tests.fitting.judging import angle, bone
+from tests.fitting.observing import LEG, Noise, observe, truth_of
+
+PERSON = humanoid()
+TIMES = np.arange(75) / 30
+TRUTH = truth_of(PERSON, PERSON.clips["walk"].sample(0.4 * TIMES).astype(float), 30.0)
+SIZE = PERSON.rig.leg_length / LEG
+
+
+def off(poses, frames):
+    """Mean degrees that limbs point elsewhere than in these frames of the truth."""
+    stacked = [np.stack([getattr(pose, part) for pose in poses]) for part in ("translations", "rotations", "scales")]
+    found = truth_of(PERSON, km.Pose(*stacked), 30.0)
+    limbs = [(s, *b) for s in ("left", "right") for b in (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"))]
+    return np.mean([angle(bone(TRUTH, *limb)[frames], bone(found, *limb)) for limb in limbs])
+
+
+def seen(noise=None):
+    return observe(TRUTH, "mediapipe33", noise or Noise(), 5)[0] * SIZE
+
+
+def run(points, times, **settings):
+    fitter = km.Fitter(PERSON, "mediapipe33", **settings)
+    return [fitter.update(frame, t=t) for frame, t in zip(points, times, strict=True)], fitter
+
+
+def test_poses_follow_two_frames_late():
+    poses, fitter = run(seen(), TIMES, contacts=False)
+    assert off(poses[40:], np.arange(38, 73)) < 3.0
+    assert fitter.latency == pytest.approx(2 / 30, rel=0.05)
+
+
+def test_any_rate_will_do():
+    keep = np.sort(np.random.default_rng(0).choice(75, 60, replace=False))
+    poses, _ = run(seen()[keep], TIMES[keep], contacts=False)
+    assert off(poses[35:], keep[33:58]) < 4.0
+
+
+def test_swapped_frames_are_read_rightly():
+    poses, _ = run(seen(Noise(swapped=0.1)), TIMES, contacts=False)
+    assert off(poses[40:], np.arange(38, 73)) < 4.0
+
+
+def test_a_pose_is_held_then_eased_to_the_stance():
+    poses, fitter = run(seen(), TIMES)
+    nobody = np.full((33, 3), np.nan)
+    held = fitter.update(nobody, t=TIMES[-1] + 0.5)
+    assert np.array_equal(held.rotations, poses[-1].rotations)
+    for k in range(90):
+        gone = fitter.update(nobody, t=TIMES[-1] + 0.6 + k / 30)
+    assert np.allclose(gone.rotations, PERSON.skeleton.rest.rotations, atol=1e-6)
+    back = fitter.update(seen(Noise(0.0, 0.0))[0], t=TIMES[-1] + 4.0)
+    assert np.abs((back.rotations * gone.rotations).sum(-1)).min() > 0.9
+
+
+def test_nobody_yet_is_the_stance():
+    pose = km.Fitter(PERSON, "coco17").update(np.full((17, 3), np.nan))
+    assert np.array_equal(pose.rotations, PERSON.skeleton.rest.rotations)
+
+
+@pytest.mark.parametrize("t", [[0.0, 0.0, 0.0], [0.0, -1.0, 2.0], [0.0, 1e-9, 1e9]])
+def test_strange_clocks_and_points_stay_finite(t):
+    fitter = km.Fitter(PERSON, "mediapipe33")
+    for k, time in enumerate(t):
+        pose = fitter.update(np.zeros((33, 3)) if k == 1 else seen()[k], t=time)
+        assert np.isfinite(pose.rotations).all()
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(km.InputError, match="lag"):
+        km.Fitter(PERSON, "coco17", lag=-1)
+    with pytest.raises(km.InputError, match="33 points"):
+        km.Fitter(PERSON, "mediapipe33").update(np.zeros((17, 3)))
+    with pytest.raises(km.InputError, match="for takes"):
+        km.Fitter(PERSON, "plug-in-gait")

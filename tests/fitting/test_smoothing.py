@@ -1,0 +1,82 @@
+"""Smoothing against a dense solve, lengths of bones, noise, and gaps."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kinema.fitting.gaps import fill_gaps
+from kinema.fitting.smoothing import (
+    choose_cutoffs,
+    factor_bands,
+    find_noise,
+    keep_lengths,
+    kept_noise,
+    smooth_points,
+    solve_bands,
+    stiffness_of,
+)
+
+NONE = np.zeros((0, 2), np.int64), np.zeros(0)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 30), st.floats(0, 1e4), st.floats(0, 5), st.integers(0, 999))
+def test_columns_are_solved_as_a_dense_matrix_would(frames, stiffness, pull, seed):
+    rng = np.random.default_rng(seed)
+    weights, values, targets = rng.random((2, frames)) + 0.1, rng.normal(size=(2, frames)), rng.normal(size=(2, frames))
+    bands, out = np.empty((2, frames, 4)), np.empty((2, frames))
+    factor_bands(weights, np.full(2, stiffness), pull, bands)
+    solve_bands(bands, weights, values, targets, pull, out)
+    third = np.diff(np.eye(frames), 3, axis=0)
+    for k in range(2):
+        matrix = np.diag(weights[k] + pull) + stiffness * third.T @ third
+        wanted = np.linalg.solve(matrix, weights[k] * values[k] + pull * targets[k])
+        assert np.allclose(out[k], wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_bones_become_as_long_as_they_are():
+    rng = np.random.default_rng(0)
+    points, bones = rng.normal(size=(20, 3, 3)), np.array(((0, 1), (1, 2)))
+    keep_lengths(points, bones, np.array((1.0, 0.5)), np.ones(3), np.ones((20, 3)), 60)
+    found = np.linalg.norm(points[:, bones[:, 1]] - points[:, bones[:, 0]], axis=-1)
+    assert np.allclose(found, (1.0, 0.5), atol=1e-3)
+
+
+@pytest.mark.parametrize("deviation", [0.001, 0.01, 0.1])
+def test_noise_is_measured(deviation):
+    rng = np.random.default_rng(1)
+    points = np.sin(np.arange(300) / 20)[:, np.newaxis, np.newaxis] + rng.normal(size=(300, 8, 3)) * deviation
+    assert find_noise(points, np.ones((300, 8))) == pytest.approx(deviation, rel=0.15)
+
+
+def test_what_hardly_moves_is_smoothed_more():
+    rng, times = np.random.default_rng(2), np.arange(300) / 30
+    still, fast = np.zeros((300, 3)), np.sin(2 * np.pi * 3 * times)[:, np.newaxis] * np.ones(3) * 0.2
+    points = np.stack((still, fast), 1) + rng.normal(size=(300, 2, 3)) * 0.01
+    ones, noise = np.ones((300, 2)), np.full(3, 0.01)
+    cutoffs = choose_cutoffs(points, ones, ones > 0, noise, 30.0, np.ones(3))
+    assert cutoffs[0] < 2.5
+    assert cutoffs[1] > 3.0
+    smoothed = smooth_points(points, ones, stiffness_of(cutoffs, 30.0), *NONE, np.ones(3))
+    assert np.abs(smoothed[:, 0]).std() < 0.005
+
+
+def test_the_share_of_noise_that_is_kept_is_that_of_the_matrix():
+    frames, stiffness = 400, 50.0
+    third = np.diff(np.eye(frames), 3, axis=0)
+    matrix = np.linalg.inv(np.eye(frames) + stiffness * third.T @ third)
+    assert kept_noise(stiffness) == pytest.approx(np.trace(matrix) / frames, rel=0.03)
+
+
+def test_a_missing_hand_is_carried_by_a_turning_body():
+    angle = np.linspace(0, np.pi, 40)
+    names = ("left_shoulder", "right_shoulder", "left_hip", "right_hip", "left_wrist")
+    still = np.array(((0.2, 1.4, 0), (-0.2, 1.4, 0), (0.1, 0.9, 0), (-0.1, 0.9, 0), (0.5, 1.2, 0.3)))
+    c, s, zero = np.cos(angle), np.sin(angle), np.zeros(40)
+    turn = np.stack((np.stack((c, zero, s), -1), np.stack((zero, zero + 1, zero), -1), np.stack((-s, zero, c), -1)), -2)
+    points = np.einsum("trc,kc->tkr", turn, still)
+    seen = points.copy()
+    seen[10:30, 4] = np.nan
+    filled = fill_gaps(seen, {name: k for k, name in enumerate(names)})
+    assert np.abs(filled - points).max() < 1e-6
