@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinema import validation
 from kinema.errors import InputError
@@ -66,18 +66,22 @@ class Tiles2D:
         for row in range(rows - 1, -1, -1):
             self._tops[row] = np.where(self.solid[row], self._tops[row], self._tops[row + 1])
 
-    def depths(self, x: Any, above: Any) -> Any:
+    def depths(self, x: ArrayLike, above: ArrayLike) -> NDArray[np.float64]:
         """Return the y of the first ground on the way down from `above` at x, on an axis that points down."""
         rows, columns = self.solid.shape
-        column = np.floor((x - self.origin[0]) / self.size)
-        row = np.floor((above - self.origin[1]) / self.size)
+        column = np.floor((np.asarray(x) - self.origin[0]) / self.size)
+        row = np.floor((np.asarray(above) - self.origin[1]) / self.size)
         inside = (column >= 0) & (column < columns) & (row < rows)
         column = np.clip(column, 0, columns - 1).astype(int)
         tops = self._tops[np.clip(row, 0, rows).astype(int), column]
         return np.where(inside & (tops < rows), self.origin[1] + tops * self.size, np.nan)
 
 
-def heights_of(ground: Any, y_down: bool) -> Heights:
+Ground2D = float | ArrayLike | Callable[[Any], Any] | Tiles2D
+"""What walkers walk on: a height, points from left to right, a function of x, or tiles."""
+
+
+def heights_of(ground: Ground2D, y_down: bool) -> Heights:
     """Return ground in the plane in the form in which walkers ask for it, with a y axis that points up.
 
     ground: a height, a function of x, points from left to right, (P, 2), or `Tiles2D`. y_down: whether its own y axis

@@ -14,7 +14,7 @@ from kinema.compile.records import kernel_views
 from kinema.compile.threads import in_chunks
 from kinema.constants import LONGEST_STEP
 from kinema.errors import InputError
-from kinema.planar.ground_2d import heights_of
+from kinema.planar.ground_2d import Ground2D, heights_of
 from kinema.planar.walker_2d_records import BODY, LEG, LIMB, POSE, REAL, SHAPE, Walkers
 from kinema.planar.walker_2d_step import ASKED, CANDIDATES, STRETCH, plan_steps, stand_up, swing_feet
 
@@ -43,9 +43,9 @@ FARTHEST = 1e12
 class WalkerSprites(NamedTuple):
     """Where a game draws one part of a walker, or one part of each leg: ... is (count,) and, for legs, (legs,)."""
 
-    position: NDArray[Any]
+    position: NDArray[np.float64]
     """(..., 2): the joint that the part is attached to."""
-    angle: NDArray[Any]
+    angle: NDArray[np.float64]
     """(...): degrees, counter-clockwise as the screen shows it; 0 for a part that points to the right."""
     flip: NDArray[np.bool_]
     """(...): whether the walker faces left: mirror the picture of the part across its length."""
@@ -55,31 +55,31 @@ class WalkerSprites(NamedTuple):
 class Walker2DFrame:
     """What `Walker2D.update` returns. ... is (count,), or () for one walker; L is the number of legs."""
 
-    hips: NDArray[Any]
+    hips: NDArray[np.float64]
     """(..., L, 2): where each leg begins."""
-    knees: NDArray[Any]
+    knees: NDArray[np.float64]
     """(..., L, 2)."""
-    ankles: NDArray[Any]
+    ankles: NDArray[np.float64]
     """(..., L, 2): where each leg ends."""
-    feet: NDArray[Any]
+    feet: NDArray[np.float64]
     """(..., L, 2): the middle of each sole."""
-    foot_angles: NDArray[Any]
+    foot_angles: NDArray[np.float64]
     """(..., L): of the soles, radians, counter-clockwise in the axes of the game."""
     planted: NDArray[np.bool_]
     """(..., L): whether a foot stands: then it does not move at all."""
     reached: NDArray[np.bool_]
     """(..., L): whether a leg is long enough to get to its foot."""
-    body: NDArray[Any]
+    body: NDArray[np.float64]
     """(..., 2): the middle of the hips."""
-    head: NDArray[Any]
+    head: NDArray[np.float64]
     """(..., 2): the upper end of the torso."""
-    head_angle: NDArray[Any]
+    head_angle: NDArray[np.float64]
     """(...): radians that the head looks above the horizon."""
-    lean: NDArray[Any]
+    lean: NDArray[np.float64]
     """(...): radians from upright by which the torso leans in the direction it faces."""
     facing: NDArray[np.int64]
     """(...): +1 for +x, -1 for -x."""
-    speed: NDArray[Any]
+    speed: NDArray[np.float64]
     """(...): along x, averaged over some frames."""
     airborne: NDArray[np.bool_]
     """(...): whether the walker is in the air."""
@@ -161,7 +161,7 @@ class Walker2D:
 
     def __init__(
         self,
-        ground: Any = 0.0,
+        ground: Ground2D = 0.0,
         *,
         legs: int = 2,
         thigh: float = 0.45,
@@ -210,12 +210,12 @@ class Walker2D:
         return f"Walker2D({self._walkers.limbs.size} legs{'' if self._count is None else f', count={self._count}'})"
 
     @property
-    def ground(self) -> Any:
+    def ground(self) -> Ground2D:
         """The ground that the walkers walk on. Set it to change it."""
         return self._ground
 
     @ground.setter
-    def ground(self, ground: Any) -> None:
+    def ground(self, ground: Ground2D) -> None:
         self._heights = heights_of(ground, self.y_down)
         self._ground = ground
 

@@ -130,10 +130,10 @@ class Connection:
         content: bytes = await self._ask(protocol.Give(name, produced))
         return content
 
-    async def receive(self, name: str, data: bytes) -> None:
-        """Let the scene read a file. Raises InputError if it refuses."""
+    async def receive(self, name: str, data: bytes, *, onto: bool = False) -> None:
+        """Let the scene read a file. onto: its motion goes onto what is shown. Raises InputError if it refuses."""
         read: Future[None] = Future()
-        await self._ask(protocol.Receive(name, data, read))
+        await self._ask(protocol.Receive(name, data, read, onto))
 
     async def _ask(self, command: protocol.Receive | protocol.Give) -> Any:
         if not self._session:

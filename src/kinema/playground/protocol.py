@@ -201,6 +201,8 @@ INPUTS: dict[str, dict[str, Kind]] = {
     "bend": {"handle": TEXT},
     # Lay a stored pose, by its position, over a part of the clip, seconds, or take it off.
     "layer": {"pose": COUNT, "span": SPAN},
+    # Let a joint of the character follow another joint of the motion that it has taken over, or none.
+    "follow": {"joint": TEXT, "source": TEXT},
     # The pointer is there: what looks at the pointer does.
     "look": {"position": POSITION},
     # Return to a snapshot.
@@ -258,6 +260,8 @@ class Receive:
     name: str
     data: bytes
     done: Future[None]
+    onto: bool = False
+    """Whether its motion goes onto the character that is shown."""
 
 
 @dataclass(frozen=True)

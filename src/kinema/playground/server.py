@@ -157,7 +157,8 @@ class App:
             data += part
             if len(data) > LARGEST_FILE:
                 return PlainTextResponse(f"Files may have {LARGEST_FILE // 2**20} MiB at most.", 413)
-        return await self._ask(request, lambda connection, name: connection.receive(name, bytes(data)))
+        onto = "onto" in request.query_params
+        return await self._ask(request, lambda connection, name: connection.receive(name, bytes(data), onto=onto))
 
     async def _ask(self, request: Request, ask: Callable[[Connection, str], Awaitable[bytes | None]]) -> Response:
         connection = self._sender(request)

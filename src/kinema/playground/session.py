@@ -382,7 +382,9 @@ class Session:
         self._awaited = ("", None)
         if command.name != wanted:
             self._undo.record(None, self.scene.snapshot)
-        _answer(command.done, lambda: self.scene.receive(command.name, command.data))
+        onto = command.onto or command.name in self.scene.motion_files(state)
+        receive = self.scene.receive_motion if onto else self.scene.receive
+        _answer(command.done, lambda: receive(command.name, command.data))
         self._shown = None
         if command.name == wanted and command.done.exception() is None:
             self._restore(state)

@@ -35,19 +35,34 @@ class FootMotion:
     """How the soles of a motion move over its floor. F frames, L legs."""
 
     heights: Any
-    """(F, L): of the lowest point of each sole, metres above the floor."""
+    """(F, L): of what stands of each sole, metres above the floor."""
     slides: Any
     """(F, L, 3): how far each sole has slid over the ground since the first frame, canonical axes, metres."""
+    lowest: Any = None
+    """(F, L): of the lowest point of each sole, metres above the floor. Default: `heights`."""
+    rising: Any = 0.0
+    """(F, L): how high each sole is that is about to leave the floor, or has just come to it, metres."""
 
 
 def shift_feet(contacts: Any, source: FootMotion, target: FootMotion, leg: float, dt: float, lock: bool) -> Any:
-    """Compute by how much each foot of the target moves, (F, L, 3), canonical axes.
+    """Compute by how much each foot of the target moves, (F, L, 3), canonical axes; none is left in the floor.
+
+    The parameters are those of `hold_soles`.
+    """
+    shifts = hold_soles(contacts, source, target, leg, dt, lock)
+    lowest = target.heights if target.lowest is None else target.lowest
+    shifts[..., 1] = _smooth_heights(shifts[..., 1], lowest, SMOOTHING / dt)
+    return shifts
+
+
+def hold_soles(contacts: Any, source: FootMotion, target: FootMotion, leg: float, dt: float, lock: bool) -> Any:
+    """Compute by how much each foot of the target moves so that it stands, (F, L, 3), canonical axes.
 
     contacts: (F, L), which feet stand. source: at the size of the target. leg: of the target, metres. dt: seconds from
     frame to frame. lock: keep feet from sliding that slide a little in the source.
     """
     shifts = np.zeros_like(target.slides)
-    stand = standing_heights(contacts, source.heights, leg)
+    stand = standing_heights(contacts, source.heights, leg) + source.rising
     for foot in range(contacts.shape[1]):
         _, starts, stops = runs(contacts[:, foot][np.newaxis])
         for start, stop in zip(starts, stops, strict=True):
@@ -56,7 +71,6 @@ def shift_feet(contacts: Any, source: FootMotion, target: FootMotion, leg: float
             shifts[part] = off - off.mean(axis=0)
             shifts[(*part, 1)] = (stand - target.heights)[part]
         ease_between(shifts[:, foot], starts, stops, max(EASE / dt, 1.0))
-    shifts[..., 1] = _smooth_heights(shifts[..., 1], target.heights, SMOOTHING / dt)
     return shifts
 
 

@@ -187,8 +187,11 @@ class Body:
             way = (self.positions[int(leg.toe)] - self.positions[int(leg.joints[-1])]) * (1.0, 0.0, 1.0)
             if np.linalg.norm(way) > SHORT * self.rig.leg_length and way[2] > 0.0:
                 rotation = _swing(np.array(AHEAD), way)
-        if leg.name in self.flat_feet:
-            rotation = arrays.mul(_swing(np.array(UP), self.flat_feet[leg.name]), rotation)
+        if (
+            leg.name in self.flat_feet
+        ):  # Rolled only: heel and ball of the stance lie on its floor, which says the pitch.
+            ahead, up = arrays.rotate(rotation, np.array(AHEAD)), np.array(self.flat_feet[leg.name])
+            rotation = arrays.mul(_swing(np.array(UP), up - ahead * (up @ ahead)), rotation)
         return _tuple(rotation)
 
     def _arm(self, arm: Arm) -> Iterator[Part]:

@@ -166,6 +166,18 @@ class Actor:
         changed.__dict__.pop("clips", None)
         return changed
 
+    def with_clip(self, name: str, clip: Clip) -> Actor:
+        """Return the same actor with another clip, for the skeleton of `original`."""
+        changed = copy.copy(self)
+        single = self.character.skeleton
+        changed.original = replace(self.original, clips={**self.original.clips, name: replace(clip, name=name)})
+        clips = {**self.character.clips, name: replace(clip, name=name, skeleton=single)}
+        changed.character = replace(self.character, clips=clips)
+        changed.root = None  # Another body's motion moves the highest joint that it has.
+        changed._motions = {of: motion for of, motion in self._motions.items() if of != name}
+        changed.__dict__.pop("clips", None)
+        return changed
+
     def upright(self, motion: ClipMotion) -> Any:
         """Return (4,): the rotation from the character's up and forward to +Y and +Z."""
         up = UP if self.character.rig is None else np.array(self.character.rig.up)

@@ -18,6 +18,7 @@ from kinema.demo.characters.spider import spider
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import POSES, Actor, joints_by_role
 from kinema.demo.scenes.baked_walk import bake_job, baked_file, pose_file
+from kinema.demo.scenes.borrowed_motion import BorrowedMotion, borrow_all, clip_name
 from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
@@ -114,6 +115,10 @@ class CharacterScene(Scene):
         super().__init__(seed)
         self.guest = guest
         self._still = False
+        self.awaited_joints: dict[str, dict[str, str]] = {}
+        """What the user has mapped in motions that a state needs, by their files."""
+        self.motions: dict[str, BorrowedMotion] = {}
+        """Motions of other bodies that the character has taken over, by the names of its clips."""
         self.shows = 0
         """Number of characters shown so far."""
         self._show(self._begin(guest or self._actor("humanoid")))
@@ -125,12 +130,59 @@ class CharacterScene(Scene):
 
     def fresh(self) -> Scene:
         """Return a new scene that keeps a character from a file."""
-        return type(self)(self.seed, self.guest)
+        scene = type(self)(self.seed, self.guest)
+        scene.motions = dict(self.motions) if scene.walker.actor is self.guest else {}
+        return scene
 
     # Files.
 
     def receive(self, name: str, data: bytes) -> None:
         self.welcome(Actor(loaded(name, data), file=name))
+
+    def receive_motion(self, name: str, data: bytes) -> None:
+        """Put the motion of a file onto the character."""
+        state = self.awaited_joints.get(name, {})
+        actor, shown = self.walker.actor, ""
+        motions = list(borrow_all(name, loaded(name, data), actor, state))
+        for motion in motions:
+            clip = clip_name(motion, list(actor.character.clips))
+            actor, shown = actor.with_clip(clip, motion.made), shown or clip
+            self.motions[clip] = motion
+        self._take_over_motion(actor, shown)
+
+    def _take_over_motion(self, actor: Actor, clip: str) -> None:
+        """Show the character with a clip that it has got."""
+        self.guest = actor if actor.file else self.guest
+        self.walker.take_over(actor, clip)
+        self._renew_controls()
+        self.values["clip"] = next(short for short, name in actor.clips.items() if name == clip)
+        self.revision += 1
+
+    @property
+    def motion_shown(self) -> BorrowedMotion | None:
+        """The motion of another body that is played."""
+        return self.motions.get(self.walker.clip or "")
+
+    def follow(self, joint: str, source: str) -> None:
+        """Let a joint follow another one of the motion that is played. source: "" for none."""
+        motion, clip = self.motion_shown, self.walker.clip
+        if motion is not None and clip is not None:
+            self._map(clip, {**motion.joints, joint: source})
+
+    def _map(self, clip: str, joints: Mapping[str, str]) -> None:
+        """Retarget a motion anew with these joints."""
+        self.motions[clip] = self.motions[clip].mapped(self.walker.actor, joints)
+        time = self.walker.time
+        self._take_over_motion(self.walker.actor.with_clip(clip, self.motions[clip].made), clip)
+        self.walker.seek(time)
+
+    def motion_files(self, state: Any) -> list[str]:
+        own = state.get("own") if isinstance(state, dict) else None
+        given = own.get("motions") if isinstance(own, dict) else None
+        self.awaited_joints = (
+            {str(file): dict(joints) for file, joints in given.items()} if isinstance(given, dict) else {}
+        )
+        return list(self.awaited_joints)
 
     def _file(self, ending: str) -> str:
         """Return the name of a file to download."""
@@ -172,6 +224,7 @@ class CharacterScene(Scene):
         own = {"character": actor.label, "ground": walker.ground, "clip": _first_clip(actor), "speed": walker.speed}
         own |= {"bones": not actor.has_surface, **walker.weights}
         self.values = {control.name: own.get(control.name, control.value) for control in self.controls}
+        self.motions = {clip: motion for clip, motion in self.motions.items() if clip in actor.character.clips}
         self.strip = PoseStrip(walker.character.skeleton)
         self.bends = LimbBends(actor.character)
 
@@ -204,6 +257,7 @@ class CharacterScene(Scene):
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
             Switch("more", "All handles", False, group=SHOW_GROUP),
+            *([Switch("beside", "Original beside it", True, group=SHOW_GROUP)] if self.motions else []),
             *stages,
             Choice("clip", "Clip", clips[0], clips, group=TIMELINE),
             Slider("speed", "Speed", 1.0, 0.0, 2.0, 0.05, group=TIMELINE),
@@ -359,6 +413,7 @@ class CharacterScene(Scene):
         state: dict[str, Any] = {"held": self.walker.held.state(), "poses": self.strip.state()}
         state |= {"bent": sorted(layers.bent), "layers": layers.spans(self.strip.numbers)}
         state |= {} if self.guest is None else {"file": self.guest.file}
+        state |= {"motions": {one.file: dict(one.joints) for one in self.motions.values()}} if self.motions else {}
         return state | ({"time": round(self.walker.time, 3)} if self.paused else {})
 
     def restore_first(self, values: Mapping[str, Any], own: Mapping[str, Any]) -> None:
@@ -376,6 +431,10 @@ class CharacterScene(Scene):
         walker.layers.bent = {b.middle: b.joints for b in self.bends.limbs if b.middle in own.get("bent", [])}
         for pose, span in enumerate(own.get("layers", [])[: len(self.strip)]):
             self.layer(pose, span)
+        given = own.get("motions") or {}
+        for clip, motion in list(self.motions.items()):
+            if clip == walker.clip and given.get(motion.file, motion.joints) != motion.joints:
+                self._map(clip, given[motion.file])
         time = own.get("time")
         if time is not None and abs(float(finite("time", [time], 1)[0]) - walker.time) > SAME_TIME:
             walker.seek(float(time))
@@ -392,7 +451,10 @@ class CharacterScene(Scene):
     def wanted_file(self, state: Any) -> str:
         own = state.get("own") if isinstance(state, dict) else None
         file = own.get("file") if isinstance(own, dict) else None
-        return str(file or "") if self.guest is None or file != self.guest.file else ""
+        if file and (self.guest is None or file != self.guest.file):
+            return str(file)
+        have = {motion.file for motion in self.motions.values()}
+        return next((name for name in self.motion_files(state) if name not in have), "")
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "Backspace":
@@ -443,8 +505,24 @@ class CharacterScene(Scene):
             "facing": np.array((walker.spot.heading,)),
             "clock": np.array((walker.time,)),
             "bends": self._bends(),
+            **self._beside(),
             **self._balance(),
         }
+
+    def _beside(self) -> dict[str, Any]:
+        """Return the matrices (S, 12) of the body that a motion was made for, where feet stand on both bodies, (F, 4),
+        with 1 for those that stand; both are empty if it is not shown.
+        """
+        motion, walker = self.motion_shown, self.walker
+        if motion is None or not self.values.get("beside"):
+            return {"beside": np.zeros((0, 12)), "contacts": np.zeros((0, 4))}
+        world, feet, rows = motion.world(walker), walker.frame.reports.get("feet"), []
+        own_feet = () if feet is None else feet.planted
+        other = motion.actor.character.rig, world, motion.standing(walker.time)
+        for rig, matrices, stands in (other, (walker.character.rig, walker.world, own_feet)):
+            legs = [] if rig is None else rig.legs
+            rows += [(*matrices[int(leg.joints[-1]), :3, 3], on) for leg, on in zip(legs, stands, strict=False)]
+        return {"beside": _rows(world), "contacts": np.array(rows, float).reshape(-1, 4)}
 
     def _bends(self) -> Any:
         now = self.bends.degrees(self.walker.world)
@@ -476,6 +554,7 @@ class CharacterScene(Scene):
             ],
             "names": list(actor.character.skeleton.names),
             "parts": handles_by_joint(rig, actor.character.skeleton),
+            "motion": self._motion_description(),
             "poses": self.strip.numbers,
             "layers": self.walker.layers.spans(self.strip.numbers),
             "bends": self.bends.description(),
@@ -484,6 +563,18 @@ class CharacterScene(Scene):
             "bones": self.values["bones"],
             "roles": [] if rig is None else _roles(rig),
             "doubts": ["No legs, arms or head were found in it."] if rig is None else list(rig.doubts)[:8],
+        }
+
+    def _motion_description(self) -> dict[str, Any] | None:
+        motion = self.motion_shown
+        if motion is None:
+            return None
+        return {
+            "file": motion.file,
+            "parents": motion.actor.character.skeleton.parents.tolist(),
+            "names": list(motion.actor.character.skeleton.names),
+            "joints": dict(motion.report.joints),
+            "warnings": list(motion.report.warnings)[:6],
         }
 
     def status(self) -> SceneStatus:

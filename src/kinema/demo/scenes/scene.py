@@ -206,6 +206,9 @@ class Scene(ABC):
     def layer(self, pose: int, span: Sequence[float] | None) -> None:  # noqa: B027
         """Lay a stored pose over a part of the clip, where the scene can. span: seconds; None takes it off."""
 
+    def follow(self, joint: str, source: str) -> None:  # noqa: B027
+        """Let a joint follow another one of a motion that was taken over, where the scene can."""
+
     def look(self, position: Sequence[float]) -> None:  # noqa: B027
         """Look at the pointer, where the scene does."""
 
@@ -218,6 +221,10 @@ class Scene(ABC):
     def receive(self, name: str, data: bytes) -> None:
         """Handle a dropped file. The name is for display only, never a path. Raises InputError for an unusable file."""
         raise InputError(f"{self.title} takes no files")
+
+    def receive_motion(self, name: str, data: bytes) -> None:
+        """Handle a file whose motion is to go onto what is shown. Raises InputError for an unusable file."""
+        raise InputError(f"{self.title} takes no motions")
 
     def give(self, name: str) -> bytes:
         """Return the content of one of its files: a model for the page to draw, or a download."""
@@ -289,6 +296,10 @@ class Scene(ABC):
     def wanted_file(self, state: Any) -> str:
         """Return the name of the file that a state was made with, if the scene does not have it; "" otherwise."""
         return ""
+
+    def motion_files(self, state: Any) -> list[str]:
+        """Return the names of the files whose motions a state has on its character."""
+        return []
 
     def _take_over(self) -> None:
         """Stop automatic motion of targets: the user has taken over."""

@@ -154,6 +154,11 @@ class Walker:
             self.clip = POSES if clip is not None else self.actor.clips.get(otherwise)
             self._begin()
 
+    def take_over(self, actor: Actor, clip: str) -> None:
+        """Play a clip that the same character has got."""
+        self.actor, self.clip, self.loop = actor, clip, None
+        self._begin()
+
     def set_speed(self, speed: float) -> None:
         self.speed = speed
         self._set_play()

@@ -47,6 +47,13 @@ const LATE_PICTURES = 8;
 /** What a user does that may change the picture. */
 const ACTIVITY = ["pointermove", "pointerdown", "pointerup", "wheel", "keydown", "keyup"] as const;
 
+/** What a description says of a character. */
+interface Shown {
+  model: number;
+  title: string;
+  surface: boolean;
+}
+
 /** A text as it is on a touch screen, where a pad takes the place of the keys that steer. */
 function forFingers(text: string): string {
   return navigator.maxTouchPoints > 0 ? text.replace("W A S D", "the round pad") : text;
@@ -56,7 +63,7 @@ export class App {
   private readonly stage = element("stage");
   private readonly signs = new Signs(() => this.connection.connect());
   private readonly tabs = new Tabs((name) => this.open(name), (text) => this.signs.notice(text));
-  private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (file) => this.bring(file), (file) => this.load(file));
+  private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (files) => this.bring(files), (file) => this.load(file), (file) => this.offerMotion(file));
   private readonly panel = new Panel(
     element("controls"),
     (name, value) => this.connection.input({ type: "set", name, value }),
@@ -110,11 +117,13 @@ export class App {
   private theme!: Theme;
   private paused = false;
   /** A file on its way to another scene. */
-  private brought: File | null = null;
+  private brought: File[] = [];
   /** A saved session or a link that the next scene shows. */
   private loaded: SceneState | null = null;
   /** A scene that starts anew: the last state of its session before does not count. */
   private forgotten = "";
+  /** What to do with the next description. */
+  private onceDescribed: ((description: Shown) => void) | null = null;
   private described = false;
   /** The scene whose session is known to have begun. */
   private opened = "";
@@ -246,10 +255,13 @@ export class App {
     const { poses, layers } = message.description as { poses?: number[]; layers?: ([number, number] | null)[] };
     this.timeline.show(message.controls, poses ?? [], layers ?? []);
     this.showPaused(message.paused);
+    this.onceDescribed?.(message.description as unknown as Shown);
+    this.onceDescribed = null;
     const isFirst = this.opened !== message.scene;
     if (isFirst && this.loaded) this.showState(this.loaded);
-    if (this.brought) void this.files.drop(this.brought);
-    this.brought = this.loaded = null;
+    if (this.brought.length) void this.files.dropAll(this.brought);
+    this.brought = [];
+    this.loaded = null;
     this.opened = message.scene;
     this.forgotten = "";
   }
@@ -299,11 +311,30 @@ export class App {
     }
   }
 
-  /** Open a scene that takes the file, and give it the file once it is open. */
-  private bring(file: File): boolean {
-    const scene = this.tabs.taking(file.name);
+  /** A file is about to be opened. If it has no surface, maybe its motion is meant for the character that is shown: once
+   * it is open, ask. */
+  private offerMotion(file: File): () => void {
+    const before = this.scene?.description as unknown as Shown | undefined;
+    const offer = ({ surface }: Shown) => {
+      if (surface || !before) return;
+      this.signs.ask(`${file.name} is open. Its motion can go onto ${before.title}.`, `Put it on ${before.title}`, () => {
+        this.undo(false);
+        void this.files.drop(file, true);
+      });
+    };
+    return () => {
+      const now = this.scene?.description as unknown as Shown | undefined;
+      if (!before?.surface || !now) return;
+      if (now.model !== before.model) offer(now);
+      else this.onceDescribed = offer;
+    };
+  }
+
+  /** Open a scene that takes the files, and give it the files once it is open. */
+  private bring(files: File[]): boolean {
+    const scene = this.tabs.taking(files[0]!.name);
     if (!scene || scene.name === this.tabs.current) return false;
-    this.brought = file;
+    this.brought = files;
     location.hash = scene.name;
     return true;
   }
@@ -349,6 +380,7 @@ export class App {
       file: (file) => this.files.get(file, isShown),
       choose: () => this.files.choose(),
       forget: () => this.forgetFile(),
+      follow: (joint, source) => this.connection.input({ type: "follow", joint, source }),
       say: (text) => this.signs.notice(text),
       redraw: () => this.redraw(),
     });

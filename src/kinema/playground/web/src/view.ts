@@ -44,6 +44,8 @@ export interface Tools {
   choose(): void;
   /** Remove the file that the browser keeps for the scene. */
   forget(): void;
+  /** Let a joint of the character follow another joint of the motion that it has taken over; "" for none. */
+  follow(joint: string, source: string): void;
   /** Show a short notice. */
   say(text: string): void;
   /** Draw again: something other than a frame has changed. */

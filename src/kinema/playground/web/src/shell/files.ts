@@ -2,8 +2,33 @@
 
 import { LARGEST_FILE } from "../protocol";
 import { download } from "./capture";
-import { make } from "./dom";
+import { element, make } from "./dom";
 import { forgetFile, keepFile, keptFile, nameOf } from "./browser_store";
+
+/** Ending of files that have a motion and no character. */
+const MOTION = ".bvh";
+
+/** Ask which file is the character: null for none of them, nothing if the user leaves. */
+function chosen(files: File[]): Promise<File | null | undefined> {
+  const sheet = element<HTMLDialogElement>("choice-sheet");
+  return new Promise((resolve) => {
+    const button = (text: string, value: File | null) => {
+      const made = make("button", { textContent: text, className: "wide" });
+      made.onclick = () => {
+        resolve(value);
+        sheet.close();
+      };
+      return made;
+    };
+    sheet.onclose = () => resolve(undefined);
+    sheet.replaceChildren(
+      make("h2", { id: "choice-title", textContent: "Which one is the character?" }),
+      make("p", { textContent: "The motions of the other files go onto it." }),
+      make("div", { className: "choices" }, ...files.map((file) => button(file.name, file)), button("The one that is shown", null)),
+    );
+    sheet.showModal();
+  });
+}
 
 export class Files {
   /** Token of this page's session. */
@@ -16,19 +41,23 @@ export class Files {
     stage: HTMLElement,
     private readonly say: (text: string) => void,
     /** Open another scene that takes this file. Returns whether there is one. */
-    private readonly elsewhere: (file: File) => boolean,
+    private readonly elsewhere: (files: File[]) => boolean,
     /** Open a saved session. */
     private readonly openSession: (file: File) => Promise<void>,
+    /** A file is about to be opened that may be meant as a motion for what is shown. Call the result once it is open. */
+    private readonly opening: (file: File) => () => void,
   ) {
     // Otherwise the browser would open a dropped file in place of the page.
     for (const kind of ["dragover", "drop"] as const) addEventListener(kind, (event) => event.preventDefault());
     stage.addEventListener("dragover", () => stage.classList.add("dropping"));
     for (const kind of ["dragleave", "drop"] as const) stage.addEventListener(kind, () => stage.classList.remove("dropping"));
-    stage.addEventListener("drop", (event) => void this.drop(event.dataTransfer?.files[0]));
+    stage.addEventListener("drop", (event) => void this.dropAll([...(event.dataTransfer?.files ?? [])]));
     this.input.dataset["testid"] = "file";
+    this.input.multiple = true;
     this.input.onchange = () => {
-      void this.drop(this.input.files?.[0]);
+      const files = [...(this.input.files ?? [])];
       this.input.value = "";
+      void this.dropAll(files);
     };
     document.body.append(this.input);
   }
@@ -57,22 +86,44 @@ export class Files {
     }
   }
 
-  /** Give a file to the scene. */
-  async drop(file: File | undefined): Promise<void> {
+  /** Give files to the scene: a character with motions for it. Where it is not clear which one is the character, the
+   * user says. */
+  async dropAll(files: File[]): Promise<void> {
+    if (files.length < 2 || files.some(({ name }) => name.toLowerCase().endsWith(".json"))) return void (await this.drop(files[0]));
+    const characters = files.filter(({ name }) => !name.toLowerCase().endsWith(MOTION));
+    const character = characters.length > 1 ? await chosen(characters) : (characters[0] ?? null);
+    if (character === undefined) return;
+    if (!this.fits(files[0]!) && this.elsewhere(files)) return;
+    if (character && !(await this.drop(character, false))) return;
+    let laid = 0;
+    for (const file of files) if (file !== character && (await this.drop(file, true))) laid += 1;
+    if (laid) this.say(`${laid} motion${laid === 1 ? "" : "s"} of ${files.length - (character ? 1 : 0)} put on ${character ? nameOf(character) : "the character"}: choose them in the timeline.`);
+  }
+
+  private fits({ name }: File): boolean {
+    return this.takes.some((ending) => name.toLowerCase().endsWith(ending));
+  }
+
+  /** Give a file to the scene. onto: its motion goes onto the character that is shown; by default, the user is asked
+   * afterwards. Returns whether it was taken. */
+  async drop(file: File | undefined, onto?: boolean): Promise<void | boolean> {
     if (!file) return;
     const name = nameOf(file);
     if (name.toLowerCase().endsWith(".json")) {
       await this.openSession(file).catch((problem: unknown) => this.say(`${name}: ${problem instanceof Error ? problem.message : problem}`));
-    } else if (!this.takes.some((ending) => name.toLowerCase().endsWith(ending))) {
-      if (this.elsewhere(file)) return;
+    } else if (!this.fits(file)) {
+      if (this.elsewhere([file])) return;
       this.say(`${name}: ${this.takes.length ? `this scene takes ${this.takes.join(", ")}.` : "this scene takes no files."}`);
     } else if (file.size > LARGEST_FILE) {
       this.say(`${name}: files may have ${LARGEST_FILE / 2 ** 20} MiB at most.`);
     } else {
       this.say(`Reading ${name}`);
-      const answer = await fetch(this.address(name), { method: "POST", body: file });
+      const opened = this.opening(file);
+      const answer = await fetch(this.address(name) + (onto ? "?onto" : ""), { method: "POST", body: file });
       if (answer.ok) await keepFile(file);
       this.say(answer.ok ? `${name} is loaded.` : await answer.text());
+      if (answer.ok && onto === undefined) opened();
+      return answer.ok;
     }
   }
 

@@ -9,7 +9,7 @@ import { array, type Description } from "../frames";
 import { AGAINST } from "../protocol";
 import type { ChainState, Label, Portrait, Theme, Tools } from "../view";
 import { CharacterBody, type Posed } from "./character_body";
-import { CharacterCard, type Role } from "./character_card";
+import { CharacterCard, type MotionDescription, type Role } from "./character_card";
 import { GroundView, type GroundDescription } from "./ground_view";
 
 /** Distance of the pointer from the head that looks at it, as a fraction of the character's extent. */
@@ -38,6 +38,7 @@ interface CharacterDescription extends GroundDescription {
   roles: Role[];
   doubts: string[];
   bends: BendDescription[];
+  motion: MotionDescription | null;
 }
 
 /** Which way an elbow or a knee bends: `LimbBends` in scenes/limb_bends.py. */
@@ -60,6 +61,8 @@ interface HandleDescription {
 
 export class CharacterView extends GroundView<CharacterDescription> {
   private readonly bones = new BoneTree();
+  /** The body that a motion was made for. */
+  private readonly source = new BoneTree();
   private readonly card: CharacterCard;
   override readonly body: CharacterBody;
   private readonly ghostly = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.32, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
@@ -70,7 +73,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
 
   constructor(tools: Tools) {
     super(new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }), tools);
-    this.card = new CharacterCard(() => tools.choose(), () => tools.forget());
+    this.card = new CharacterCard(() => tools.choose(), () => tools.forget(), (joint, source) => tools.follow(joint, source));
     this.body = new CharacterBody(this.stage, {
       posed: () => this.posed(),
       handleAt: (handle) => (this.described(handle) ? this.handleOnPage(handle) : null),
@@ -79,7 +82,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
       head: () => this.head(),
       rotatable: () => this.rotatable()?.joint ?? null,
     });
-    this.stage.scene.add(this.bones.group);
+    this.stage.scene.add(this.bones.group, this.source.group);
   }
 
   readonly overlayOnStage = true;
@@ -91,6 +94,9 @@ export class CharacterView extends GroundView<CharacterDescription> {
   override describe(description: Description): void {
     super.describe(description);
     for (const { name } of this.description!.handles) this.body.pending.delete(name);
+    const { motion, names } = this.description!;
+    this.card.showMotion(motion, names);
+    if (motion) this.source.build(motion.parents, motion.parents.map(() => this.theme?.palette[1] ?? 0xe07f33));
     this.label();
   }
 
@@ -159,7 +165,10 @@ export class CharacterView extends GroundView<CharacterDescription> {
     if (this.ghost) this.ghost.object.visible = description.show === "both" && alone.length > 0;
     this.bones.group.visible = description.bones || !this.figure;
     this.bones.pose(main, scale, THICKEST_BONE * this.times);
-    this.rings.show(this.handleIds().map((name) => this.ring(name, theme)));
+    const beside = array(frame, "beside");
+    this.source.group.visible = beside.length > 0;
+    if (beside.length) this.source.pose(beside, scale, THICKEST_BONE * this.times);
+    this.rings.show([...this.handleIds().map((name) => this.ring(name, theme)), ...this.standing(scale, theme)]);
     this.body.balance.show(array(frame, "mass"), array(frame, "support"), scale, this.times);
     const turned = this.rotatable();
     this.body.drawCircles(turned && !this.held ? this.handlePosition(turned.name) : null);
@@ -183,6 +192,18 @@ export class CharacterView extends GroundView<CharacterDescription> {
     const [x, y] = this.onPage(middle);
     const [, top] = this.onPage(middle.setY(middle.y + 0.6 * PERSON * this.times));
     return { x: x - box.left, y: y - box.top, size: 2 * Math.max(y - top, 20) };
+  }
+
+  /** Marks under the feet that stand, of the character and of the body beside it. */
+  private standing(scale: number, theme: Theme): Ring[] {
+    const rows = array(this.frame!, "contacts");
+    const marks: Ring[] = [];
+    for (let i = 0; i + 3 < rows.length; i += 4) {
+      if (!rows[i + 3]) continue;
+      const at = new THREE.Vector3().fromArray(rows, i).multiplyScalar(scale);
+      marks.push({ at, colour: theme.palette[1]!, size: 0.13 * this.times, opacity: 0.9, pinned: true });
+    }
+    return marks;
   }
 
   private ring(name: string, theme: Theme): Ring {
@@ -322,6 +343,9 @@ export class CharacterView extends GroundView<CharacterDescription> {
       name: described?.name,
       drawn: described !== null && this.drawn.model === described.model,
       surface: this.figure !== null,
+      motion: described?.motion?.file ?? null,
+      beside: frame ? array(frame, "beside").length / 12 : 0,
+      standing: frame ? array(frame, "contacts").filter((_, i) => i % 4 === 3) : [],
       ghost: this.ghost?.object.visible ?? false,
       roles: Object.fromEntries((described?.roles ?? []).map((role) => [role.name, role.confidence])),
     };
@@ -339,6 +363,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
   override dispose(): void {
     this.body.dispose();
     this.bones.dispose();
+    this.source.dispose();
     this.ghostly.dispose();
     super.dispose();
   }

@@ -1,6 +1,17 @@
 // What is known of the character: its name, which joints were found to be what, and how sure that is.
 
-import { make } from "../shell/dom";
+import { element, make } from "../shell/dom";
+
+/** A motion of another body: `BorrowedMotion` in scenes/borrowed_motion.py. */
+export interface MotionDescription {
+  file: string;
+  /** Of the body that it was made for. */
+  parents: number[];
+  names: string[];
+  /** Its joints by those of the character that follow them. */
+  joints: Record<string, string>;
+  warnings: string[];
+}
 
 export interface Role {
   name: string;
@@ -17,7 +28,9 @@ export class CharacterCard {
 
   private readonly forget = make("button", { textContent: "\u00d7", title: "Forget this file", ariaLabel: "Forget this file", hidden: true });
 
-  constructor(choose: () => void, forget: () => void) {
+  private readonly motion = make("div", { className: "motion", hidden: true });
+
+  constructor(choose: () => void, forget: () => void, private readonly follow: (joint: string, source: string) => void) {
     const open = make("button", { className: "wide", textContent: "Open a file" });
     open.dataset["testid"] = "open-file";
     open.title = "A character of yours";
@@ -25,13 +38,46 @@ export class CharacterCard {
     this.forget.dataset["testid"] = "forget-file";
     this.forget.onclick = forget;
     this.list.dataset["testid"] = "roles";
-    this.element.append(make("header", {}, this.name, this.forget, open), this.list, this.doubts);
+    this.element.append(make("header", {}, this.name, this.forget, open), this.motion, this.list, this.doubts);
   }
 
   /** With the roles, or the name alone. guest: whether it is from a file. */
   open(open: boolean, guest: boolean): void {
     this.forget.hidden = !guest;
     this.list.hidden = this.doubts.hidden = !open;
+  }
+
+  /** A motion of another body that is played, with what is doubtful about it; null for none. names: of the joints. */
+  showMotion(motion: MotionDescription | null, names: string[]): void {
+    this.motion.hidden = !motion;
+    if (!motion) return;
+    const count = Object.keys(motion.joints).length;
+    const map = make("button", { textContent: "Mapping", title: "Which joint follows which" });
+    map.dataset["testid"] = "mapping";
+    map.onclick = () => this.showMapping(motion, names);
+    const text = make("span", { textContent: `${motion.file}: ${count} of ${names.length} joints follow it. ${motion.warnings.join(" ")}` });
+    this.motion.replaceChildren(text, map);
+    if (element<HTMLDialogElement>("mapping-sheet").open) this.showMapping(motion, names);
+  }
+
+  private showMapping({ file, names: sources, joints }: MotionDescription, names: string[]): void {
+    const sheet = element<HTMLDialogElement>("mapping-sheet");
+    const at = sheet.scrollTop;
+    const close = make("button", { textContent: "Close", className: "wide" });
+    close.onclick = () => sheet.close();
+    const row = (joint: string) => {
+      const options = ["", ...sources].map((name) => make("option", { value: name, textContent: name || "none" }));
+      const select = make("select", {}, ...options);
+      select.value = joints[joint] ?? "";
+      select.dataset["testid"] = `follow-${joint}`;
+      select.onchange = () => this.follow(joint, select.value);
+      return make("label", {}, make("span", { textContent: joint }), select);
+    };
+    const followed = names.filter((name) => joints[name]);
+    const others = make("details", {}, make("summary", { textContent: "Joints that follow none" }), ...names.filter((name) => !joints[name]).map(row));
+    sheet.replaceChildren(make("h2", { id: "mapping-title", textContent: `What follows ${file}` }), ...followed.map(row), others, close);
+    if (!sheet.open) sheet.showModal();
+    sheet.scrollTop = at;
   }
 
   /** ways: which way the limb of a hand or foot bends, by its name. */

@@ -1,0 +1,98 @@
+"""A motion of another body that a character has taken over: retargeted, and shown beside it in step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from kinema.bake.clip_frames import frames_of
+from kinema.bake.settings import BakeSettings
+from kinema.demo.scenes.actor import UP, Actor
+from kinema.demo.scenes.walker import Walker
+from kinema.errors import InputError
+from kinema.io import names
+from kinema.math import arrays
+from kinema.model.character import Character
+from kinema.model.clip import Clip
+from kinema.retargeting import RetargetReport, retarget
+
+MOST = 8
+"""Clips of one file that are taken over."""
+ASIDE = 0.75
+"""Distance at which the source is shown, to the left of the character, as a fraction of the character's extent."""
+
+
+@dataclass(frozen=True, eq=False)
+class BorrowedMotion:
+    """One clip of a file, retargeted onto a character."""
+
+    file: str
+    actor: Actor
+    """The body that it was made for."""
+    clip: str
+    """Its name there."""
+    joints: Mapping[str, str]
+    """What the user has mapped: joints of the source by those of the character; "" for none."""
+    made: Clip
+    report: RetargetReport
+
+    @cached_property
+    def _contacts(self) -> tuple[Any, Any]:
+        """Times (F,) and which feet stand then, (F, L)."""
+        rig = self.actor.character.rig
+        if rig is None or not rig.legs:
+            return np.zeros(1), np.zeros((1, 0), bool)
+        frames = frames_of(rig, self.actor.character.clips[self.clip], BakeSettings(lock_feet=True)).without_lead
+        return np.asarray(frames.times), np.asarray(frames.planted)
+
+    def standing(self, time: float) -> Any:
+        """Return (L,): which feet of the source stand."""
+        times, planted = self._contacts
+        return planted[min(int(np.searchsorted(times, time)), len(planted) - 1)]
+
+    def world(self, walker: Walker) -> Any:
+        """Return (S, 4, 4): the source as it moves now, at the size of the character and beside it."""
+        own, motion = self.actor.character, self.actor.motion(self.clip)
+        world = np.asarray(own.skeleton.world(own.clips[self.clip].sample(walker.time)), float)
+        up = UP if own.rig is None else np.array(own.rig.up)
+        hips = world[0 if own.rig is None else int(own.rig.hips), :3, 3]
+        spot, size = walker.spot, walker.actor.size
+        left = np.array((np.cos(spot.heading), 0.0, -np.sin(spot.heading)))
+        over = np.array((spot.x, 0.0, spot.z)) * size + ASIDE * walker.actor.extent * left
+        turn = arrays.mul(arrays.from_axis_angle(UP, spot.heading), self.actor.upright(motion))
+        matrix = np.eye(4)
+        matrix[:3, :3] = arrays.to_matrix(turn) * size / self.actor.size
+        below = hips - up * (hips @ up) + up * motion.floor
+        matrix[:3, 3] = over + walker.ground_at(over) * UP - matrix[:3, :3] @ below
+        return matrix @ world
+
+    def mapped(self, target: Actor, joints: Mapping[str, str]) -> BorrowedMotion:
+        """Return it anew with other joints of the source for some of the character. "": none."""
+        return borrowed(self.file, self.actor, self.clip, target, joints)
+
+
+def borrowed(file: str, actor: Actor, clip: str, target: Actor, joints: Mapping[str, str]) -> BorrowedMotion:
+    """Retarget a clip. Raises InputError if the bodies do not fit."""
+    made, report = retarget(actor.original, clip, target.original, joints=dict(joints) or None, report=True)
+    return BorrowedMotion(file, actor, clip, dict(joints), made, report)
+
+
+def borrow_all(file: str, source: Character, target: Actor, joints: Mapping[str, str]) -> Iterator[BorrowedMotion]:
+    """Retarget the clips of a file. Raises InputError if it has none, or if the bodies do not fit."""
+    if not source.clips:
+        raise InputError(f"{file} has no motion to put on {target.name}")
+    actor = Actor(source, file=file)
+    for clip in list(source.clips)[:MOST]:
+        yield borrowed(file, actor, clip, target, joints)
+
+
+def clip_name(motion: BorrowedMotion, taken: list[str]) -> str:
+    """Return a name for its clip that is not taken: that of the file, and of the clip where the file has several."""
+    stem = PurePosixPath(motion.file).stem[:24]
+    own = stem if len(motion.actor.character.clips) == 1 else f"{stem} {motion.clip}"[:40]
+    return names.unique([*taken, own])[-1]

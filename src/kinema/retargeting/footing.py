@@ -1,0 +1,227 @@
+"""How feet are rotated while they stand: their soles lie as those of the source, and keep their heading.
+
+Feet of two bodies differ: where one rolls over its ball the other may be on the tip of its toes, and a foot twice as
+long slides twice as far while it twists. So the points of the source's soles say what stands. A foot of which heel and
+ball stand keeps its heading, and is pitched as that of the source; so are toes, but not into the floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinema.math import arrays
+from kinema.math.smoothing import smooth_gaussian
+from kinema.motion.contacts import KEPT, lowest_standing
+from kinema.motion.runs import runs, stretches
+from kinema.motion.soles import BALL, HEEL, TIP, SoleMotion
+from kinema.retargeting.feet import EASE, ease_between
+from kinema.retargeting.parts import UP
+
+SURELY = 0.5
+"""Share of the height and of the speed up to which a contact goes on (`KEPT`) below which a point carries its foot
+fully; from there to the limit it carries less and less."""
+
+SMOOTHING = 0.03
+"""Seconds, standard deviation, over which the weights of points are smoothed: captured points flicker."""
+
+LEAST = 1e-3
+"""Weight of the lowest point where none stands: a foot on the tip of its toes pivots about something, too."""
+
+HELD, LEFT = 0.25, 0.5
+"""Radians up to which a foot is rotated in a contact so that it keeps its heading and lies as that of the source, and
+from which on it is left alone: a dancer who twists means it."""
+
+MOST_LIFTED = 0.7
+"""Radians that toes are bent up, at most, to be out of the floor."""
+
+CLEAR_SMOOTHING = 0.02
+"""Seconds, standard deviation, over which that is smoothed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Soles:
+    """The soles of a motion, canonical axes, heights above the floor. F frames, L legs."""
+
+    points: Any
+    """(F, L, 3, 3): heel, ball and tip."""
+    ankles: Any
+    """(F, L, 3)."""
+    toes: Any
+    """(F, L, 3): joints of the toes; the ankle where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Footing:
+    """By how much feet and toes are rotated so that they stand, radians, (F, L) each, about the foot's own axes."""
+
+    soles: Soles
+    """Before that."""
+    yaw: Any
+    """Of the foot and its toes, about up."""
+    pitch: Any
+    """Of the foot: up."""
+    toe_pitch: Any
+    """Of the toes: up, in the world."""
+
+    @cached_property
+    def side(self) -> Any:
+        """(F, L, 3): the axis about which a foot pitches."""
+        heading = _heading(self.soles)
+        return np.stack((np.cos(heading), np.zeros_like(heading), -np.sin(heading)), axis=-1)
+
+    @cached_property
+    def feet(self) -> Any:
+        """(F, L, 4): rotations of the feet, canonical axes of the world."""
+        return self._rotations(self.pitch)
+
+    @cached_property
+    def toes(self) -> Any:
+        """(F, L, 4): of the toes."""
+        return self._rotations(np.where(self.has_toes, self.toe_pitch, self.pitch))
+
+    @cached_property
+    def has_toes(self) -> Any:
+        """(L,)"""
+        return np.abs(self.soles.toes - self.soles.ankles).max(axis=(0, 2)) > 0.0
+
+    @cached_property
+    def points(self) -> Any:
+        """(F, L, 3, 3): heel, ball and tip, rotated about their ankle."""
+        soles = self.soles
+        joints = soles.ankles + arrays.rotate(self.feet, soles.toes - soles.ankles)
+        found = [soles.ankles + arrays.rotate(self.feet, soles.points[..., HEEL, :] - soles.ankles)]
+        found += [joints + arrays.rotate(self.toes, soles.points[..., k, :] - soles.toes) for k in (BALL, TIP)]
+        return np.stack(found, axis=-2)
+
+    def _rotations(self, pitch: Any) -> Any:
+        turn = arrays.from_axis_angle(np.broadcast_to(UP, self.side.shape), self.yaw)
+        return arrays.mul(turn, arrays.from_axis_angle(self.side, -pitch))
+
+
+def carrying(soles: SoleMotion, contacts: Any, dt: float) -> Any:
+    """Weigh heel, ball and tip of each foot by how surely they stand, (F, L, 3), 0 to 1; 0 while the foot does not.
+
+    contacts: (F, L), which feet stand.
+    """
+    above = soles.heights - lowest_standing(soles)
+    limit, speed = KEPT.height, KEPT.speed
+    for foot, part in stretches(contacts):  # On something that is not there a foot stands higher.
+        above[part, foot] -= max(0.0, float(np.quantile(above[part, foot].min(axis=-1), 0.1)))
+    low = (limit - above) / (limit * (1.0 - SURELY))
+    slow = (speed - soles.speeds) / (speed * (1.0 - SURELY))
+    weights = np.clip(low, 0.0, 1.0) * np.clip(slow, 0.0, 1.0)
+    lowest = above <= above.min(axis=-1, keepdims=True)
+    weights = np.maximum(weights, LEAST * lowest)
+    weights = smooth_gaussian(weights.reshape(len(weights), -1), SMOOTHING / dt, "edge").reshape(weights.shape)
+    return weights * contacts[..., np.newaxis]
+
+
+def stand_feet(soles: Soles, source: Any, weights: Any, contacts: Any, dt: float, lock: bool) -> Footing:
+    """Rotate feet of the target so that what stands of the source's stands.
+
+    source: (F, L, 3, 3), heel, ball and tip of the source at the size of the target. weights: (F, L, 3), of `carrying`.
+    lock: whether feet that are flat keep their heading.
+    """
+    both, ball = np.minimum(weights[..., HEEL], weights[..., BALL]), weights[..., BALL]
+    (foot, toe), (other, _) = (np.moveaxis(np.diff(points, axis=-2), -2, 0) for points in (soles.points, source))
+    yaw = _held_yaw(_heading(soles), both, contacts) if lock else np.zeros_like(both)
+    pitch = _within(both * (_pitch(other) - _pitch(foot)), contacts)
+    bent = _within(np.minimum(ball, weights[..., TIP]) * (_toe_pitch(source) - _pitch(toe)), contacts)
+    for values in (yaw, pitch, bent):
+        for foot in range(values.shape[1]):
+            _, starts, stops = runs(contacts[:, foot][np.newaxis])
+            ease_between(values[:, foot : foot + 1], starts, stops, max(EASE / dt, 1.0))
+    return Footing(soles, yaw, pitch, bent)
+
+
+def clear_floor(footing: Footing, raised: Any, dt: float) -> Footing:
+    """Bend toes up that would be in the floor: long toes must not lift their leg.
+
+    raised: (F, L), how far feet are raised.
+    """
+    reach = np.linalg.norm(np.diff(footing.soles.points, axis=-2)[..., 1, :], axis=-1)
+    below = -(footing.points[..., TIP, 1] + raised)
+    lifted = envelope(_angle_for(below, reach) * footing.has_toes, CLEAR_SMOOTHING / dt)
+    return replace(footing, toe_pitch=footing.toe_pitch + lifted)
+
+
+def _angle_for(depth: Any, lever: Any) -> Any:
+    """Radians that lift the end of a lever by a depth; 0 for what is above the floor."""
+    share = np.clip(depth, 0.0, None) / np.maximum(lever, 1e-12)
+    return np.minimum(np.arcsin(np.minimum(share, 1.0)), MOST_LIFTED)
+
+
+def envelope(values: Any, deviation: float) -> Any:
+    """A smooth curve over values, (F, L): the most of what is near, under a Gaussian of so many frames."""
+    reach = max(1, round(2 * deviation))
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
+    most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0).max(axis=-1)
+    return smooth_gaussian(most, deviation, "edge")
+
+
+def standing_slides(points: Any, weights: Any) -> Any:
+    """Sum up how far what stands of each sole has slid since the first frame, (F, L, 3). points: (F, L, 3, 3)."""
+    shares = weights.copy()  # A foot stands on the tip of its toes where heel and ball do not.
+    shares[..., TIP] *= 1.0 - _flat(weights)
+    total = shares.sum(axis=-1, keepdims=True)
+    shares = np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), 1.0 / 3.0)
+    steps = np.einsum("flp,flpc->flc", (shares[1:] + shares[:-1]) / 2, np.diff(points, axis=0))
+    steps[..., 1] = 0.0
+    return np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
+
+
+def sole_heights(points: Any) -> Any:
+    """Heights of heel or ball of each sole, the lower of the two, (F, L): toes bend."""
+    return points[..., :TIP, 1].min(axis=-1)
+
+
+def lifting(source: Any, weights: Any) -> Any:
+    """How high soles are that are about to leave the floor, (F, L): as high as those of the source, (F, L, 3, 3)."""
+    return (1.0 - _flat(weights)) * np.maximum(sole_heights(source), 0.0)
+
+
+def _flat(weights: Any) -> Any:
+    """(F, L): how surely heel or ball stand."""
+    return weights[..., :TIP].max(axis=-1)
+
+
+def _held_yaw(heading: Any, both: Any, contacts: Any) -> Any:
+    """(F, L): by how much feet are rotated about up so that those that are flat keep their heading."""
+    steps = -np.diff(heading, axis=0, prepend=heading[:1])
+    steps[1:] *= (both[1:] + both[:-1]) / 2
+    yaw = np.zeros_like(heading)
+    for foot, part in stretches(contacts):
+        own = np.cumsum(steps[part, foot]) - steps[part.start, foot]
+        yaw[part, foot] = own - own.mean()
+    return _within(yaw, contacts)
+
+
+def _within(angles: Any, contacts: Any) -> Any:
+    """(F, L): angles while feet stand, of which less is left in contacts in which they are large."""
+    angles = np.where(contacts, angles, 0.0)
+    for foot, part in stretches(contacts):
+        most = float(np.abs(angles[part, foot]).max())
+        angles[part, foot] *= np.clip((LEFT - most) / (LEFT - HELD), 0.0, 1.0)
+    return angles
+
+
+def _heading(soles: Soles) -> Any:
+    """(F, L): radians from ahead to the left that feet point, without jumps."""
+    foot = soles.points[..., BALL, :] - soles.points[..., HEEL, :]
+    return np.unwrap(np.arctan2(foot[..., 0], foot[..., 2]), axis=0)
+
+
+def _toe_pitch(points: Any) -> Any:
+    """Radians that toes go up, (F, L), of which the tip is not in the floor. points: (F, L, 3, 3)."""
+    way, ball = points[..., TIP, :] - points[..., BALL, :], points[..., BALL, 1]
+    up = np.maximum(points[..., TIP, 1], np.minimum(ball, 0.0)) - ball
+    return np.arctan2(up, np.linalg.norm(way[..., ::2], axis=-1))
+
+
+def _pitch(ways: Any) -> Any:
+    """Radians that ways, (..., 3), go up."""
+    return np.arctan2(ways[..., 1], np.linalg.norm(ways[..., ::2], axis=-1))

@@ -1,0 +1,252 @@
+"""`Motion`: one clip on its way from one body to another. Steps 3 and 4 of `retarget`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinema.bake.clip_frames import ClipFrames
+from kinema.math import arrays
+from kinema.model.pose import Pose
+from kinema.motion.runs import runs
+from kinema.motion.soles import sole_motion, sole_points
+from kinema.retargeting.feet import FootMotion, hold_soles, shift_feet, standing_heights
+from kinema.retargeting.flat_feet import flat_feet
+from kinema.retargeting.footing import (
+    Footing,
+    carrying,
+    clear_floor,
+    lifting,
+    sole_heights,
+    stand_feet,
+    standing_slides,
+)
+from kinema.retargeting.inside_limits import inside_limits
+from kinema.retargeting.matching import Matches, match
+from kinema.retargeting.parts import MIRROR, Body
+from kinema.retargeting.placed import Placed, rotations_of, seen_from
+from kinema.retargeting.report import RetargetReport, matched_joints, slide_of, warnings_of
+from kinema.retargeting.transfer import tables, transfer
+from kinema.solvers.body.full_body import BodyReport, FullBody
+from kinema.solvers.body.targets import Effector
+
+PASSES = 3
+"""Passes of a loop that are computed: the middle one goes on from the one before and into the one after."""
+
+STIFF_HIPS, STIFF_SPINE = 0.1, 0.02
+"""How easily hips and spine rotate to bring feet where they belong, where legs are 2 to 4: the trunk shows the motion.
+Five times as easily trunks are 2.5 times as far off; not at all, legs fold and flip."""
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """The keys of the result, and what was done for them."""
+
+    poses: Pose
+    raised: float = 0.0
+    contacts: Any = None
+    feet: FootMotion | None = None
+    body: BodyReport | None = None
+    hips_moved: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """One clip on its way from the source to the target."""
+
+    frames: ClipFrames
+    """Of the source."""
+    palms: frozenset[str]
+    """Arms of the source of which palms are compared."""
+    onto: Body
+    mirror: bool
+    scale: float
+    joints: Mapping[str, str] | None
+    own: bool
+    """Whether it is a motion of the very same body: nothing is changed then."""
+
+    @cached_property
+    def body(self) -> Body:
+        """The source, with feet that are flat where they stand."""
+        rig = self.frames.rig
+        return Body(rig, flat_feet(Body(rig), self.own_world, self.frames.held, self.frames.dt), self.palms)
+
+    @cached_property
+    def matches(self) -> Matches:
+        return match(self.body, self.onto, self.mirror, self.joints)
+
+    @cached_property
+    def own_world(self) -> Any:
+        """(F, J, 4, 4): of the source."""
+        return self.frames.world
+
+    @cached_property
+    def kept(self) -> Any:
+        """The frames that become keys: of loops those of the middle pass."""
+        one_pass = self.frames.one_pass
+        first = one_pass * (PASSES // 2)
+        last = first + one_pass if one_pass else len(self.frames.times) - 1
+        return np.arange(first, last + 1, self.frames.stride)
+
+    @property
+    def times(self) -> Any:
+        """(K,): of the keys, seconds from the first one."""
+        return self.frames.times[self.kept] - self.frames.times[self.kept[0]]
+
+    @cached_property
+    def directed(self) -> Placed:
+        """The target with the directions of the source. On the same skeleton these are the poses of the source."""
+        poses = self.frames.poses.astype(np.float64)
+        if not self.own:
+            poses = transfer(tables(self.body, self.onto, self.matches, self.scale, self.mirror), poses, self.onto)
+            poses = inside_limits(self.onto, poses)
+        return Placed(self.onto.rig, poses, self._transforms())
+
+    def as_directed(self) -> Done:
+        """Return keys without regard to contacts."""
+        return Done(self._closing(self.directed).poses[self.kept])
+
+    def on_feet(self, lock: bool) -> Done:
+        """Return keys in which standing feet neither slide nor sink."""
+        frames, leg = self.frames, self.onto.rig.leg_length
+        contacts, source = frames.held[:, self.order], self.source_feet
+        placed = self.directed
+        stand = standing_heights(contacts, source.heights, leg)
+        heights = sole_heights(placed.soles(self.onto).points)
+        raised = float(np.median((stand - heights)[contacts])) if contacts.any() else 0.0
+        placed = placed.raised(raised)
+        footing = stand_feet(placed.soles(self.onto), self.source_soles, self.weights, contacts, frames.dt, lock)
+        held = hold_soles(contacts, source, self._foot_motion(footing), leg, frames.dt, lock)
+        footing = clear_floor(footing, held[..., 1], frames.dt)
+        feet = self._foot_motion(footing)
+        shifts = shift_feet(contacts, source, feet, leg, frames.dt, lock) @ self.onto.axes.T
+        closed, poses, found = self._reach(placed, shifts, footing)
+        hips = int(self.onto.rig.hips)
+        moved = np.linalg.norm(poses.translations[:, hips] - closed.poses.translations[self.kept, hips], axis=-1)
+        after = Placed(self.onto.rig, poses, closed.transforms[self.kept])
+        points = after.soles(self.onto).points
+        feet = FootMotion(points[..., 1].min(axis=-1), standing_slides(points, self.weights[self.kept]))
+        return Done(poses, raised, contacts[self.kept], feet, found, float(moved.max()))
+
+    def _foot_motion(self, footing: Footing) -> FootMotion:
+        points, weights = footing.points, self.weights
+        return FootMotion(sole_heights(points), standing_slides(points, weights), points[..., 1].min(axis=-1))
+
+    @cached_property
+    def weights(self) -> Any:
+        """(F, L, 3): how surely heel, ball and tip of the source stand, by the target's legs."""
+        frames = self.frames
+        soles = sole_motion(frames.rig, sole_points(frames.rig, self.own_world), frames.dt)
+        return carrying(soles, frames.held, frames.dt)[:, self.order]
+
+    @cached_property
+    def order(self) -> Any:
+        """(L,): the leg of the source that each leg of the target follows."""
+        names = [leg.name for leg in self.body.rig.legs]
+        return np.array([names.index(self.matches.legs[leg.name]) for leg in self.onto.rig.legs])
+
+    @cached_property
+    def source_soles(self) -> Any:
+        """(F, L, 3, 3): heel, ball and tip of the source, in the order and at the size of the target's."""
+        placed = Placed(self.frames.rig, self.frames.poses, self.frames.transforms)
+        return placed.soles(self.body).points[:, self.order] * self.scale * (MIRROR if self.mirror else 1.0)
+
+    @cached_property
+    def source_feet(self) -> FootMotion:
+        """How the source's feet move, in the order and at the size of the target's."""
+        points = self.source_soles
+        return FootMotion(
+            points[..., 1].min(axis=-1),
+            standing_slides(points, self.weights),
+            rising=lifting(points, self.weights),
+        )
+
+    def report(self, done: Done, levelled: bool) -> RetargetReport:
+        """Describe what was done."""
+        legs = self.body.rig.leg_length, self.onto.rig.leg_length
+        slide, sink, contacts = (0.0, 0.0), (0.0, 0.0), None
+        if done.feet is not None:
+            own, size = self.source_feet, self.scale * legs[0]
+            slide = (
+                slide_of(done.contacts, own.slides[self.kept]) / size,
+                slide_of(done.contacts, done.feet.slides) / legs[1],
+            )
+            sink = max(0.0, -float(own.heights.min())) / size, max(0.0, -float(done.feet.heights.min())) / legs[1]
+            contacts = len(runs(done.contacts.T)[0])
+        names = np.array(self.onto.rig.skeleton.names)
+        limited = () if done.body is None else tuple(names[done.body.limited_joints.any(axis=0)].tolist())
+        return RetargetReport(
+            joints=matched_joints(self.body, self.onto, self.matches),
+            missing=self.matches.missing,
+            unused=self.matches.unused,
+            scale=self.scale,
+            raised=done.raised / legs[1],
+            flat_feet={name: float(np.degrees(np.arccos(up[1]))) for name, up in self.body.flat_feet.items()},
+            levelled=levelled,
+            in_place=self.frames.moved,
+            contacts=contacts or 0,
+            slide=slide,
+            sink=sink,
+            hips_moved=done.hips_moved / legs[1],
+            limited=limited,
+            warnings=tuple(warnings_of(self.body, self.onto, self.matches, slide, sink, contacts)),
+        )
+
+    def _transforms(self) -> Any:
+        """Carry the transforms of the source's character, (F, 4, 4), over to the target's axes and size."""
+        side = np.diag(MIRROR) if self.mirror else np.eye(3)
+        turn = self.onto.axes @ side @ self.body.axes.T
+        moved = np.tile(np.eye(4), (len(self.frames.transforms), 1, 1))
+        moved[:, :3, :3] = turn @ self.frames.transforms[:, :3, :3] @ turn.T
+        moved[:, :3, 3] = self.frames.transforms[:, :3, 3] @ turn.T * self.scale
+        return moved
+
+    def _closing(self, placed: Placed) -> Placed:
+        """Return poses in which the middle pass of a loop ends with the last pose of the clip, not with the first one
+        of the next pass: a clip that travels begins anew there.
+        """
+        one_pass = self.frames.one_pass
+        if not one_pass:
+            return placed
+        end, last = (PASSES - 1) * one_pass, PASSES * one_pass
+        transforms, which = placed.transforms.copy(), np.arange(len(placed.transforms))
+        transforms[end] = transforms[one_pass] @ np.linalg.inv(transforms[end]) @ transforms[last]
+        which[end] = last
+        return Placed(placed.rig, placed.poses[which], transforms)
+
+    def _reach(self, placed: Placed, shifts: Any, footing: Footing) -> tuple[Placed, Pose, BodyReport]:
+        """Move the body so that its feet stand. shifts: (F, L, 3), in the world.
+
+        Returns the frames before, with loops closed, and the keys.
+        """
+        rig, axes = self.onto.rig, self.onto.axes_rotation
+        rotations, targets = placed.poses.rotations.copy(), []
+        for k, leg in enumerate(rig.legs):
+            foot, toes = (
+                arrays.mul(arrays.mul(axes, turn[:, k]), arrays.conj(axes)) for turn in (footing.feet, footing.toes)
+            )
+            ankle = placed.world[:, int(leg.joints[-1])]
+            targets.append((ankle[:, :3, 3] + shifts[:, k], arrays.mul(foot, rotations_of(ankle))))
+            if leg.toe is not None:
+                above = placed.world[:, int(rig.skeleton.parents[int(leg.toe)]), :3, :3]
+                bent = seen_from(above, arrays.mul(arrays.conj(foot), toes))
+                rotations[:, int(leg.toe)] = arrays.mul(bent, rotations[:, int(leg.toe)])
+        poses = Pose.of(placed.poses.translations, rotations, placed.poses.scales, names=placed.poses.names)
+        placed, kept = self._closing(Placed(rig, poses, placed.transforms)), self.kept
+        back = np.linalg.inv(placed.transforms[kept])
+        turned = arrays.from_matrix(back[:, :3, :3])
+        effectors = [
+            Effector(
+                int(leg.joints[-1]),
+                np.einsum("frc,fc->fr", back[:, :3, :3], at[kept]) + back[:, :3, 3],
+                rotation=arrays.mul(turned, rotation[kept]),
+            )
+            for leg, (at, rotation) in zip(rig.legs, targets, strict=True)
+        ]
+        trunk = dict.fromkeys(rig.spine, STIFF_SPINE) | {rig.hips: STIFF_HIPS}
+        body = FullBody(rig.skeleton, rig, attempts=1, mobility=trunk)
+        return placed, *body.solve(placed.poses[kept], effectors)

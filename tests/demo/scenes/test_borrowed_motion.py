@@ -1,0 +1,108 @@
+"""Motions of other bodies on a scene's character: retargeted, beside it in step, mapped by hand, kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kinema.demo.characters.humanoid import humanoid
+from kinema.demo.scenes.character_files import saved
+from kinema.demo.scenes.registry import scene
+from kinema.errors import InputError
+from kinema.io.files import load_bytes
+from tests.assets import asset
+
+WALK = asset("bvh/cmu_02_01.bvh")
+
+
+@pytest.fixture
+def walking():
+    character = scene("character", seed=1)
+    character.set("ground", "level")
+    character.receive_motion("walk.bvh", WALK.read_bytes())
+    return character
+
+
+def joints(character, name):
+    """Positions of a limb's joints on the character and on the body beside it, each of length 1."""
+    motion, walker = character.motion_shown, character.walker
+    rig, other = walker.character.rig, motion.actor.character.rig
+    found = []
+    for one, world in ((rig, walker.alone), (other, motion.world(walker))):
+        limb = next(leg for leg in one.legs if leg.name == name)
+        way = world[int(limb.joints[1]), :3, 3] - world[int(limb.joints[0]), :3, 3]
+        found.append(way / np.linalg.norm(way))
+    return found
+
+
+def test_the_motion_is_played_beside_its_source_in_step(walking):
+    assert walking.values["clip"] == "walk_2"
+    assert walking.walker.clip == "walk_2"
+    for _ in range(90):
+        walking.step(1 / 60)
+        for side in ("left", "right"):
+            own, other = joints(walking, side)
+            assert own @ other > np.cos(np.radians(25)), "thighs point the same way"
+    frame = walking.frame()
+    assert len(frame["beside"]) == len(walking.motion_shown.actor.character.skeleton)
+    assert frame["contacts"].shape == (4, 4)
+    size = np.ptp(frame["beside"][:, 7]) / np.ptp(frame["world"][:, 7])
+    assert size == pytest.approx(1.0, abs=0.25)
+
+
+def test_feet_of_source_and_result_stand_at_the_same_time(walking):
+    walking.set("beside", True)
+    stands = []
+    for _ in range(150):
+        walking.step(1 / 60)
+        stands.append(walking.frame()["contacts"][:, 3])
+    stands = np.array(stands)[30:]
+    assert 0.3 < stands.mean() < 0.95
+    assert (stands[:, :2] == stands[:, 2:]).mean() > 0.75
+
+
+def test_a_joint_follows_another_one_and_the_state_keeps_it(walking):
+    assert walking.description()["motion"]["joints"]["upper_arm_l"] == "LeftArm"
+    walking.follow("upper_arm_l", "")
+    assert "upper_arm_l" not in walking.description()["motion"]["joints"]
+    before = walking.snapshot()
+    walking.follow("upper_arm_l", "LeftForeArm")
+    assert walking.description()["motion"]["joints"]["upper_arm_l"] == "LeftForeArm"
+    walking.restore(before)
+    assert walking.motion_shown.joints == {"upper_arm_l": ""}
+    with pytest.raises(InputError):
+        walking.follow("upper_arm_l", "no such joint")
+    state = walking.kept()
+    other = scene("character", seed=1)
+    assert other.wanted_file(state) == "walk.bvh"
+    assert other.motion_files(state) == ["walk.bvh"]
+    other.receive_motion("walk.bvh", WALK.read_bytes())
+    other.restore(state)
+    assert other.wanted_file(state) == ""
+    assert other.motion_shown.joints == {"upper_arm_l": ""}
+    assert other.walker.time == pytest.approx(walking.walker.time, abs=0.01)
+
+
+def test_the_download_has_the_motion_on_the_character(walking):
+    name = next(control.file for control in walking.controls if control.name == "baked")
+    job = walking.long_job(name)
+    baked = load_bytes(job(lambda share: None), "mine.glb")
+    clip = list(baked.clips.values())[-1]
+    assert clip.duration == pytest.approx(walking.motion_shown.made.duration, abs=0.1)
+
+
+def test_what_has_no_motion_is_refused_and_nothing_changes(walking):
+    before = walking.kept()
+    still = saved(replace(humanoid(), clips={}))
+    with pytest.raises(InputError, match="no motion"):
+        walking.receive_motion("still.glb", still)
+    assert walking.kept() == before
+
+
+def test_another_character_has_no_motion_beside_it(walking):
+    walking.set("character", "spider")
+    walking.step(1 / 60)
+    assert walking.frame()["beside"].size == 0
+    with pytest.raises(InputError):
+        walking.receive_motion("walk.bvh", WALK.read_bytes())
+    assert walking.walker.actor.name == "spider"

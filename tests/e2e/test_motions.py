@@ -1,0 +1,70 @@
+"""A motion dropped onto a character: beside it in step, mapped by click, downloaded; several files at once."""
+
+import numpy as np
+import pytest
+
+import kinema as km
+from tests.assets import asset
+
+ROOM = {"width": 1280, "height": 720}
+WALK, FIGURE = asset("bvh/cmu_02_01.bvh"), asset("gltf/RiggedFigure.glb")
+
+
+@pytest.mark.smoke
+def test_my_mocap_goes_onto_the_character_and_is_downloaded(open_tab, tmp_path):
+    tab = open_tab("character", viewport=ROOM)
+    tab.wait("state.drawn && state.complete")
+    tab.control("file").set_input_files(WALK)
+    tab.page.get_by_role("button", name="Put it on Person").click()
+    tab.wait("state.name === 'humanoid' && state.motion === 'cmu_02_01.bvh' && state.drawn && state.surface")
+    state = tab.wait("state.beside > 20 && state.standing.length === 4")
+    assert state["controls"]["clip"] == "cmu_02_01"
+    tab.control("mapping").click()
+    tab.control("follow-upper_arm_l").select_option("")
+    tab.page.get_by_text("Joints that follow none").click()
+    assert tab.control("follow-upper_arm_l").input_value() == ""
+    tab.control("follow-upper_arm_l").select_option("LeftArm")
+    tab.wait("document.querySelector('[data-testid=follow-upper_arm_l]').value === 'LeftArm'")
+    tab.page.get_by_role("button", name="Close").click()
+    with tab.page.expect_download() as download:
+        tab.page.get_by_role("button", name="Download clip as GLB").click()
+    download.value.save_as(tmp_path / "mine.glb")
+    person = km.load(tmp_path / "mine.glb")
+    assert list(person.clips.values())[-1].duration == pytest.approx(2.86, abs=0.1)
+    tab.page.reload()
+    tab.wait("state.motion === 'cmu_02_01.bvh' && state.drawn && state.beside > 20")
+
+
+def test_both_bodies_walk_in_step(open_tab):
+    tab = open_tab("character", viewport=ROOM, reduced_motion="no-preference")
+    tab.wait("state.drawn && state.complete")
+    tab.control("file").set_input_files(WALK)
+    tab.page.get_by_role("button", name="Put it on Person").click()
+    tab.wait("state.beside > 20 && state.standing.length === 4")
+    tab.control("ground").select_option("level")
+    tab.wait("state.controls.ground === 'level'")
+    same = []
+    for _ in range(25):
+        tab.page.wait_for_timeout(120)
+        own, other = np.array(tab.state["standing"])[[0, 1]], np.array(tab.state["standing"])[[2, 3]]
+        same.append(own == other)
+    assert np.mean(same) > 0.6
+
+
+def test_six_files_at_once_are_a_character_and_its_motions(open_tab):
+    tab = open_tab("lab", viewport=ROOM)
+    takes = sorted((asset("bvh/cmu_02_01.bvh").parent / "cmu").glob("*.bvh"))[:5]
+    tab.control("file").set_input_files([*takes, FIGURE])
+    tab.wait("state.scene === 'character' && state.name === 'RiggedFigure' && state.drawn")
+    tab.control("notice").get_by_text("5 motions of 5 put on RiggedFigure.glb").wait_for()
+    clips = tab.control("clip").locator("option").all_inner_texts()
+    assert all(any(take.stem[:20] in clip for clip in clips) for take in takes)
+    assert tab.state["motion"] == takes[-1].name
+
+
+def test_two_characters_at_once_ask_which_one_moves(open_tab):
+    tab = open_tab("character", viewport=ROOM)
+    tab.wait("state.drawn")
+    tab.control("file").set_input_files([FIGURE, asset("gltf/CesiumMan.glb")])
+    tab.control("choice-sheet").get_by_role("button", name="RiggedFigure.glb").click()
+    tab.wait("state.name === 'RiggedFigure' && state.motion === 'CesiumMan.glb'")

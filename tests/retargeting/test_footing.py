@@ -1,0 +1,107 @@
+"""Feet that stand: what stands of the source's sole stands on the target, whatever the shape of its foot."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinema.motion.soles import SoleMotion
+from kinema.retargeting.footing import Soles, carrying, clear_floor, sole_heights, stand_feet, standing_slides
+
+FRAMES, DT = 60, 1 / 60
+HEEL, BALL, TIP = (0.0, 0.0, -0.1), (0.0, 0.0, 0.3), (0.0, 0.0, 0.45)
+
+
+def soles(yaw=0.0, pitch=0.0, toe=0.0):
+    """One foot over all frames that is rotated about its heel: radians, one each or by frame."""
+    yaw, pitch, toe = (np.broadcast_to(each, FRAMES) for each in (yaw, pitch, toe))
+    points = np.zeros((FRAMES, 1, 3, 3))
+    for f in range(FRAMES):
+        cy, sy, cp, sp = np.cos(yaw[f]), np.sin(yaw[f]), np.cos(pitch[f]), np.sin(pitch[f])
+        turn = np.array(((cy, 0, sy), (0, 1, 0), (-sy, 0, cy))) @ np.array(((1, 0, 0), (0, cp, sp), (0, -sp, cp)))
+        points[f, 0, :2] = (np.array((HEEL, BALL)) - HEEL) @ turn.T
+        way = np.array((0, np.sin(pitch[f] + toe[f]), np.cos(pitch[f] + toe[f]))) * 0.15
+        points[f, 0, 2] = points[f, 0, 1] + np.array(((cy, 0, sy), (0, 1, 0), (-sy, 0, cy))) @ way
+    return points
+
+
+def seen(points):
+    """The ankle is above the heel, the toe joint is at the ball."""
+    return Soles(points, points[:, :, 0] + (0.0, 0.1, 0.0), points[:, :, 1])
+
+
+def stand(points, source=None, weights=None, lock=True):
+    contacts = np.ones((FRAMES, 1), bool)
+    weights = np.ones((FRAMES, 1, 3)) if weights is None else weights
+    return stand_feet(seen(points), points if source is None else source, weights, contacts, DT, lock)
+
+
+def headings(points):
+    foot = points[:, 0, 1] - points[:, 0, 0]
+    return np.arctan2(foot[:, 0], foot[:, 2])
+
+
+@given(st.floats(-0.2, 0.2))
+def test_a_foot_that_is_flat_keeps_its_heading(angle):
+    turned = soles(yaw=np.linspace(0, angle, FRAMES))
+    assert np.ptp(headings(stand(turned).points)) < 1e-9
+
+
+def test_without_lock_it_twists_as_it_does():
+    turned = soles(yaw=np.linspace(0, 0.2, FRAMES))
+    assert np.ptp(headings(stand(turned, lock=False).points)) == pytest.approx(0.2)
+
+
+def test_a_dancer_who_twists_on_a_foot_means_it():
+    turned = soles(yaw=np.linspace(0, 3.0, FRAMES))
+    assert np.ptp(headings(stand(turned).points)) == pytest.approx(3.0)
+
+
+@given(st.floats(-0.2, 0.2), st.floats(-0.2, 0.2))
+def test_a_sole_lies_as_that_of_the_source(own, other):
+    points, source = stand(soles(pitch=own), soles(pitch=other)).points, soles(pitch=other)
+    foot, wanted = (each[:, 0, 1] - each[:, 0, 0] for each in (points, source))
+    assert foot[:, 1] == pytest.approx(wanted[:, 1], abs=1e-6)
+
+
+def test_toes_are_not_in_the_floor():
+    points = stand(soles(toe=-0.2)).points
+    assert points[..., 1].min() > -1e-9
+
+
+def test_long_toes_bend_instead_of_lifting_their_leg():
+    points = soles(pitch=-0.2)
+    swinging = stand(points, weights=np.zeros((FRAMES, 1, 3)))
+    height = -float(points[0, 0, 1, 1])  # The ball is on the floor, the tip would be below.
+    cleared = clear_floor(swinging, np.full((FRAMES, 1), height), DT)
+    assert (swinging.points[..., 2, 1] + height).min() < -0.02
+    assert (cleared.points[..., 2, 1] + height).min() > -2e-3
+    assert cleared.feet == pytest.approx(swinging.feet)
+
+
+def test_what_stands_of_the_source_does_not_slide():
+    """The foot pivots on its ball: the heel moves, the ball stands."""
+    points = soles(yaw=np.linspace(0, 1.0, FRAMES))
+    points = points - points[:, :, 1:2]
+    weights = np.zeros((FRAMES, 1, 3))
+    weights[..., 1] = 1.0
+    assert np.abs(standing_slides(points, weights)).max() < 1e-9
+    weights[...] = (1.0, 0.0, 0.0)
+    assert np.linalg.norm(standing_slides(points, weights)[-1]) > 0.3
+
+
+def test_points_that_are_low_and_slow_carry():
+    points = np.zeros((FRAMES, 1, 3, 3))
+    points[30:, 0, 0, 1] = 0.2  # The heel is lifted, ball and tip stand.
+    heights, velocity = points[..., 1], np.gradient(points, DT, axis=0)
+    motion = SoleMotion(points, velocity, heights, np.ones(1), np.array((0.0, 1.0, 0.0)))
+    found = carrying(motion, np.ones((FRAMES, 1), bool), DT)
+    assert found[:20].min() > 0.99
+    assert found[45:, 0, 0].max() < 0.01
+    assert found[45:, 0, 1].min() > 0.99
+    assert not carrying(motion, np.zeros((FRAMES, 1), bool), DT).any()
+
+
+def test_toes_do_not_count_for_the_height_of_a_sole():
+    points = np.array([[[(0, 0.2, 0), (0, 0.1, 0.3), (0, -0.3, 0.4)]]])
+    assert sole_heights(points) == pytest.approx(np.array([[0.1]]))
