@@ -76,9 +76,10 @@ def figures_of(name: str, ground: str) -> dict[str, float]:
     case = on_ground(character_of(name), clip_of(name), ground)
     baked = bake(case.character, case.clip, case.settings)
     measured = measure_bake(case, baked.clip)._asdict()
-    del measured["joint"]
+    del measured["joint"], measured["calibration"]
     times = np.arange(0.0, float(baked.clip.duration or 0.0) + 1e-9, WAYS)
-    rig = case.clip_frames.rig
+    rig = case.character.rig
+    assert rig is not None
     hips = rig.skeleton.world(baked.clip.sample(times))[:, rig.hips, :3, 3].astype(np.float64) / baked.leg
     way = {f"way_{axis}": float(hips[-1, k] - hips[0, k]) for k, axis in enumerate("xyz")}
     height = {"height": float((hips @ np.array(rig.up)).mean())}

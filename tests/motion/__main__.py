@@ -13,17 +13,24 @@ from typing import Any
 import numpy as np
 from benchmarks.provenance import made
 
-from tests.motion.cases import GROUNDS, HELD_OUT, LONGEST, CaseName, all_names, case_of
-from tests.motion.figures import Figures
+from tests.motion.cases import GROUNDS, LONGEST, CaseName, all_names, case_of
+from tests.motion.figures import BARS, Figures
 from tests.motion.judging import run
+from tests.motion.split import GIVEN, SPLITS
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "motion.json"
 PICTURES = ROOT / "build" / "motion"
-SHOWN = ("hover", "penetration", "slide", "ball", "yaw", "beyond", "jerk", "shin", "raised", "sag", "steps")
-PERCENT = ("hover", "penetration", "slide", "ball", "shin", "raised", "sag")
+SHOWN = ("hover", "penetration", "slide", "beyond", "lifted", "jerk", "shin", "raised", "steps")
+PERCENT = ("hover", "penetration", "slide", "lifted", "shin", "raised")
 WORST = 10
 """Bakes that are listed and drawn."""
+
+LIFTED = 0.15
+"""Leg lengths that hips are off their height above the ground, from which on a bake has to warn of it."""
+
+KEEPS = 0.9
+"""Share of the contacts of a clip, by their speed alone, that a bake finds where it keeps them."""
 
 POSES, FEWEST_POSES = 7, 3
 """Poses of a picture, and how few of them that fit onto the ground make one without it."""
@@ -34,14 +41,14 @@ def main() -> None:
     began = time.perf_counter()
     os.environ["NUMBA_NUM_THREADS"] = "1"
     wanted = [name for name in all_names() if fnmatch.fnmatch(name.name, options.only)]
-    wanted = [name for name in wanted if options.split in ("both", "held-out" if name.held_out else "tuned")]
+    wanted = [name for name in wanted if options.split in ("both", name.split)]
     grounds = [ground for ground in GROUNDS if fnmatch.fnmatch(ground, options.ground)]
     found = run(wanted, grounds, options.jobs)
-    summary = {split: _summary(found, split == "held-out") for split in ("tuned", "held-out")}
+    summary = {split: _summary(found, split) for split in SPLITS}
     for split, table in summary.items():
         if table:
-            print(_table(split, table))
-    open_rows = [row for row in found if options.split == "held-out" or not row["held_out"]]
+            print(_table(split, table), _warnings(table["all"]), sep="\n")
+    open_rows = [row for row in found if row["split"] == (GIVEN if options.split == "both" else options.split)]
     print(_worst(open_rows))
     if not options.no_pictures:
         _draw(open_rows, wanted)
@@ -54,8 +61,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.motion", description=__doc__)
     parser.add_argument("--only", default="*", help="names of clips, as in 'cmu/0*' or 'Fox/*'")
     parser.add_argument("--ground", default="*", help=f"one of {', '.join(GROUNDS)}, or a pattern")
-    split = f"every {HELD_OUT}rd clip by name is held out: its figures are counted but not listed"
-    parser.add_argument("--split", choices=("both", "tuned", "held-out"), default="both", help=split)
+    split = "what is put aside is counted but not listed, unless it is asked for alone"
+    parser.add_argument("--split", choices=("both", *SPLITS), default="both", help=split)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--no-pictures", action="store_true", help="do not draw the worst")
     parser.add_argument("--json", type=Path, help=f"where to keep the figures, as in {RESULTS.relative_to(ROOT)}")
@@ -65,10 +72,10 @@ def _options() -> argparse.Namespace:
 # --- reporting -------------------------------------------------------------------------------------------------
 
 
-def _summary(rows: list[dict[str, Any]], held_out: bool) -> dict[str, Any]:
+def _summary(rows: list[dict[str, Any]], split: str) -> dict[str, Any]:
     """By ground: how many, the share that is clean (takes, rigs and all), median and worst of each figure."""
     table: dict[str, Any] = {}
-    mine = [row for row in rows if row["held_out"] == held_out]
+    mine = [row for row in rows if row["split"] == split]
     for ground in (*GROUNDS, "all"):
         part = [row for row in mine if ground in ("all", row["ground"])]
         if not part:
@@ -84,12 +91,42 @@ def _summary(rows: list[dict[str, Any]], held_out: bool) -> dict[str, Any]:
             "flips": int(sum(row["flips"] for row in measured)),
             "failed": len(part) - len(measured),
         }
+        table[ground] |= _warned(measured)
         jerks = [row["jerk"] for row in measured if row["name"].startswith("cmu/")]
         table[ground]["jerk_takes"] = float(np.median(jerks)) if jerks else None
         for key in SHOWN if measured else ():
             values = [row[key] for row in measured]
             table[ground][key] = {"median": float(np.median(values)), "worst": float(np.max(values))}
     return table
+
+
+def _warned(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """How often bakes warn of slides, how many of these nobody sees, how many slides and bodies off their height go
+    without a warning; and the share of clips that go somewhere whose contacts are found.
+    """
+    warns, slides = [row["warns_slide"] for row in rows], [row["slide"] > BARS["slide"] for row in rows]
+    kept = {row["name"]: row["contacts"] for row in rows if row["contacts"] is not None}
+    lifted = [row for row in rows if row["lifted"] > LIFTED]
+    return {
+        "slide_warnings": sum(warns),
+        "slide_warnings_false": sum(warn and not slide for warn, slide in zip(warns, slides, strict=True)),
+        "slides": sum(slides),
+        "slides_missed": sum(slide and not warn for warn, slide in zip(warns, slides, strict=True)),
+        "lifted": len(lifted),
+        "lifted_missed": sum(not row["warns_height"] for row in lifted),
+        "clips_that_go": len(kept),
+        "contacts_kept": float(np.mean([share >= KEEPS for share in kept.values()])) if kept else None,
+    }
+
+
+def _warnings(table: dict[str, Any]) -> str:
+    """What `_warned` found, in a line."""
+    kept = "-" if table["contacts_kept"] is None else f"{table['contacts_kept']:.0%}"
+    return (
+        f"slides: {table['slides']}, {table['slides_missed']} without a warning; {table['slide_warnings']} warnings, "
+        f"{table['slide_warnings_false']} false. off their height: {table['lifted']}, {table['lifted_missed']} without a "
+        f"warning. contacts kept by {kept} of {table['clips_that_go']} clips that go somewhere"
+    )
 
 
 def _table(split: str, table: dict[str, Any]) -> str:
@@ -155,11 +192,11 @@ def _draw(rows: list[dict[str, Any]], names: list[CaseName]) -> None:
 
 
 def _keep(path: Path, summary: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Write the figures, a row per line; of what is held out only the summary, so that it is not tuned to."""
-    tuned = [{key: _rounded(value) for key, value in row.items()} for row in rows if not row["held_out"]]
+    """Write the figures, a row per line; of what is put aside only the summary, so that it is not tuned to."""
+    given = [{key: _rounded(value) for key, value in row.items()} for row in rows if row["split"] == GIVEN]
     rule = f"the first {LONGEST:g} s of each clip"
     kept = {"made": made(RESULTS.name), "rule": rule, "summary": _rounded(summary)}
-    lines = ",\n".join(f"  {json.dumps(row)}" for row in tuned)
+    lines = ",\n".join(f"  {json.dumps(row)}" for row in given)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'{json.dumps(kept, indent=1)[:-2]},\n "rows": [\n{lines}\n ]\n}}\n', encoding="utf-8")
 

@@ -12,21 +12,21 @@ import numpy as np
 
 import kinema as km
 from kinema.bake import BakeSettings
-from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.demo import terrain
 from kinema.model.character import Character
 from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from kinema.world.rays import Hits
 from tests.assets import FOLDER
+from tests.motion.reference import Reference, clip_times, reference_of
+from tests.motion.kinematics import RATE, flat
+from tests.motion.split import split_of
 
 LONGEST = 8.0
 """Seconds of a clip that are baked: longer ones are cut after this much, counted from their first key."""
 
 SHORTEST = 3.0
 """Seconds of a walk in place: shorter ones are looped until they last this long, so that they get onto the stairs."""
-
-HELD_OUT = 3
-"""Every so many clips, counted through the sorted names of their kind, one is held out from tuning."""
 
 SLOPES = {"slope12": 12.0, "slope25": 25.0}
 """Degrees."""
@@ -39,6 +39,9 @@ APPROACH = 0.6
 
 ROCKS_LEG = 0.9
 """Metres: leg length of the person that the rocks are sized for."""
+
+CLOSES = 0.15
+"""Leg lengths that feet are from where they began, relative to the hips, at the end of a loop, at most."""
 
 STANDS = 0.5
 """Leg lengths of net travel below which a clip goes nowhere, and its facing says where its ground lies."""
@@ -60,7 +63,8 @@ class CaseName(NamedTuple):
     file: str
     """Path in the folder of assets."""
     clip: str
-    held_out: bool
+    split: str
+    """"given" or "aside"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +74,18 @@ class Case:
     character: Character
     clip: Clip
     settings: BakeSettings
-    clip_frames: ClipFrames
-    """The frames of the clip with its travel, on level ground."""
     ground: Any
+    travel: Any
+    """(3,): velocity of the body where the clip walks in place; else zero."""
+
+    @property
+    def one_pass(self) -> float:
+        """Seconds of a pass of the clip."""
+        return float(clip_times(self.clip, np.array((0.0, np.inf))) @ (-1.0, 1.0))
+
+    def poses_at(self, times: Any) -> Pose:
+        """The poses of the clip, pass after pass, at times counted from its first key."""
+        return self.clip.sample(clip_times(self.clip, times, self.one_pass))
 
 
 class GroundAhead:
@@ -102,9 +115,8 @@ def all_names() -> list[CaseName]:
         if character.rig is not None and character.rig.legs:
             rigs += [(f"{path.stem}/{clip}", path, clip) for clip in sorted(character.clips)]
     return [
-        CaseName(name, path.relative_to(FOLDER).as_posix(), clip, k % HELD_OUT == HELD_OUT - 1)
-        for group in (found, rigs)
-        for k, (name, path, clip) in enumerate(group)
+        CaseName(name, path.relative_to(FOLDER).as_posix(), clip, split_of(path.name))
+        for name, path, clip in (*found, *rigs)
     ]
 
 
@@ -122,19 +134,18 @@ def case_of(which: CaseName, ground: str) -> Case:
 
 def on_ground(character: Character, clip: Clip, ground: str) -> Case:
     """Build the ground of a clip in front of it."""
-    rig = character.rig
-    assert rig is not None
-    settings = BakeSettings(lock_feet=True)
-    once = frames_of(rig, clip, settings)
-    clip_frames = once.without_lead
-    if once.travel.needed and once.lead:  # A loop; what walks once in place, or falls, would jump at its end.
-        settings = BakeSettings(lock_feet=True, loops=max(1, math.ceil(SHORTEST / float(clip_frames.times[-1]) - 0.01)))
-        clip_frames = frames_of(rig, clip, settings).without_lead
-    if ground == "flat":
-        floor = km.Plane(np.array(rig.up) * clip_frames.rig.floor, rig.up)
-        return Case(character, clip, settings, clip_frames, floor)
-    built = ground_ahead(ground, clip_frames)
-    return Case(character, clip, BakeSettings(ground=built, loops=settings.loops), clip_frames, built)
+    assert character.rig is not None
+    seconds = float(clip_times(clip, np.array((0.0, np.inf))) @ (-1.0, 1.0))
+    once = reference_of(character, clip, np.arange(int(seconds * RATE + 1e-6) + 1) / RATE)
+    loops = max(1, math.ceil(SHORTEST / seconds - 0.01)) if once.travel.any() and _closes(once) else 1
+    built = km.Plane(once.up * once.soles.floor, once.up) if ground == "flat" else ground_ahead(ground, character, once)
+    return Case(character, clip, BakeSettings(ground=built, loops=loops), built, once.travel)
+
+
+def _closes(reference: Reference) -> bool:
+    """Whether feet end where they began, relative to the hips: what walks once in place would jump at its end."""
+    soles = reference.points[[0, -1]].mean(axis=2) - reference.hips[[0, -1], np.newaxis]
+    return float(np.abs(soles[1] - soles[0]).max()) < CLOSES * reference.leg
 
 
 def cut(clip: Clip, first: float = 0.0, last: float = LONGEST) -> Clip:
@@ -147,15 +158,16 @@ def cut(clip: Clip, first: float = 0.0, last: float = LONGEST) -> Clip:
     return Clip.from_poses(clip.name, clip.skeleton, clip.sample(times), times=times - times[0])
 
 
-def ground_ahead(kind: str, clip_frames: ClipFrames) -> GroundAhead:
+def ground_ahead(kind: str, character: Character, reference: Reference) -> GroundAhead:
     """A ground from where the hips start, along the way that they go, or that the character faces if it stays."""
-    rig, hips = clip_frames.rig, clip_frames.world[:, clip_frames.rig.hips, :3, 3]
-    leg = float(np.mean([rig.skeleton.length(each.joints) for each in rig.legs]))
-    way = (hips[-1] - hips[0]) * (1.0, 0.0, 1.0)
+    rig, hips, leg, up = character.rig, reference.hips, reference.leg, reference.up
+    assert rig is not None
+    way = flat(hips[-1] - hips[0], up) + reference.travel * float(reference.times[-1])
     if np.linalg.norm(way) < STANDS * leg:
-        way = np.array(rig.forward) * (1.0, 0.0, 1.0)
-    foot = max(each.heel + each.tip for each in rig.legs)
-    return GroundAhead(_ground(kind, leg, foot), hips[0] * (1.0, 0.0, 1.0), way / np.linalg.norm(way))
+        way = flat(np.array(rig.forward, np.float64), up)
+    points = reference.points[reference.begins :]
+    foot = float(np.linalg.norm(points[:, :, :, np.newaxis] - points[:, :, np.newaxis], axis=-1).mean(axis=0).max())
+    return GroundAhead(_ground(kind, leg, foot), flat(hips[0], up), way / np.linalg.norm(way))
 
 
 def _ground(kind: str, leg: float, foot: float) -> Any:

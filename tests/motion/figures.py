@@ -1,7 +1,7 @@
-"""What is measured, by forward kinematics from the baked clip as it plays, between its keys too.
+"""What is measured, by forward kinematics of the judge's own, from the baked clip as it plays, between its keys too.
 
-Nothing here asks the stages what they did. Where feet stand is read from the clip before the bake, point by point of
-each sole. Lengths are in leg lengths, angles in degrees.
+Nothing here asks the product what it did or thinks: soles, contacts, travel and poses of calibration are those of
+`tests.motion.reference`. Lengths are in leg lengths, angles in degrees.
 """
 
 from __future__ import annotations
@@ -10,37 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinema.math import arrays
 from kinema.model.clip import Clip
 from tests.motion.cases import Case
-from tests.motion.playing import Motion, clip_motion
+from tests.motion.kinematics import FRAME, RATE, angles_between, pose_world, runs, smooth_over
+from tests.motion.playing import Motion
+from tests.motion.reference import Contact, Reference, reference_of
 
-RATE = 120.0
-"""Samples a second, whatever the keys are."""
+TRIM = 3
+"""Samples at both ends of a contact in which a foot settles and lifts off."""
 
-FRAME = 2
-"""Samples of a 60 Hz frame."""
+TOUCHES = 0.012
+"""Leg lengths above the ground up to which a point touches it: one that is higher does not slide."""
 
-STANDING_SPEED, STANDING_HEIGHT = 0.25, 0.03
-"""Leg lengths a second, and leg lengths above its lowest, below which a point of a sole stands in the clip."""
+UNSEEN_SOLE = 0.02
+"""Leg lengths that a sole may be thicker or thinner throughout where a file has no mesh to see it by."""
 
-PASSED_SHARE, SKATED_SHARE = 0.15, 0.7
-"""Shares of the body's speed up to which such a point stands, too: the faster a body passes over its foot, the less
-still the foot is. The second one is for walks in place, whose feet skate: a low foot that moves back under the body
-stands."""
-
-STANDING_SHORTEST = 0.03
-"""Seconds of the shortest contact."""
-
-CARRIED, CARRIED_SHORTEST, SWINGS = 0.6, 0.1, 1.0
-"""Leg lengths that hips are above a foot that carries them, seconds that it is still, and leg lengths a second of the
-other foot while it swings."""
-
-LOWEST = 0.02
-"""Share of the samples in which a point is lower than what counts as its lowest."""
-
-HIGHEST = 0.08
-"""Leg lengths above the clip's floor up to which feet are on it: those on a box or a stair are not."""
+SIDES, FREE = 12, 0.005
+"""Directions in which a point in the ground is looked at beside itself, and leg lengths below the ground that still are
+out of it."""
 
 KNEE_BENT = 0.05
 """Leg lengths off the line from hip to ankle from which a knee is clearly bent."""
@@ -54,33 +41,33 @@ SHIN_POINTS = (0.2, 0.4, 0.6, 0.8)
 LOOK_ABOVE, LOOK_BELOW = 0.6, 1.0
 """Leg lengths above and below a point in which its ground is looked for."""
 
+HEIGHT_OVER = 0.5
+"""Seconds over which the height of a body above its ground is taken: within a step of stairs it has to change."""
+
 
 class Figures(NamedTuple):
     """One clip on one ground."""
 
     hover: float
-    """Highest a standing sole is above the ground, beyond what it is above the floor in the clip."""
+    """Highest a standing sole is above the ground, beyond what it is above its local floor in the clip."""
     penetration: float
     """Deepest that any point of a sole is below the ground."""
     slide: float
-    """Farthest that the heel or the ball moves along the ground while it stands in the clip and touches the ground: a
-    heel that a foot lifts as it rolls over its ball does not slide."""
-    ball: float
-    """The same of the balls alone: the rest of the slide is feet that swivel and drag their heels."""
-    yaw: float
-    """Farthest that a foot rotates about the ground's normal while its heel and ball stand, degrees."""
+    """Farthest that a point of a sole moves along the ground while it stands in the clip and touches the ground."""
     beyond: float
     """Largest rotation of a joint in a 60 Hz frame beyond what the clip does in that frame, degrees."""
     flips: int
     """Times a knee comes to bend the other way where it does not in the clip."""
+    calibration: bool
+    """Whether the pose of calibration that the clip begins with is still there."""
+    lifted: float
+    """Most that the hips are off their height above the ground in the clip, over half a second, up or down."""
     jerk: float
     """Root mean square of the ankles' jerk, as a ratio to the clip's."""
     shin: float
     """Deepest that a shin is below the ground."""
     raised: float
     """Highest that an ankle comes towards its hip and above it, beyond the highest in the clip."""
-    sag: float
-    """Lowest that the hips are above the mean ground under the soles, below what they are above the clip's floor."""
     steps: int
     """Contacts that were measured."""
     joint: str
@@ -92,7 +79,7 @@ class Figures(NamedTuple):
     def faults(self) -> dict[str, float]:
         """Each figure as a multiple of its bar; above 1 it is not clean."""
         shares = {name: getattr(self, name) / bar for name, bar in BARS.items()}
-        return shares | {"flips": 10.0 * self.flips}
+        return shares | {"flips": 10.0 * self.flips, "calibration": 10.0 * self.calibration}
 
     @property
     def clean(self) -> bool:
@@ -103,266 +90,256 @@ BARS = {"hover": 0.02, "penetration": 0.02, "slide": 0.01, "beyond": 25.0}
 """What clean means, besides that no knee flips."""
 
 
-def measure_bake(case: Case, baked: Clip) -> Figures:
+class Shown(NamedTuple):
+    """A motion that is judged. F samples."""
+
+    world: Any
+    """(F, J, 4, 4)"""
+    rotations: Any
+    """(F, J, 4): of joints relative to their parents."""
+    clip_rotations: Any
+    """(F, J, 4): those of the clip as it would be shown."""
+    clip_ankles: Any
+    """(F, L, 3): where ankles would be then."""
+    keys: Any
+    """Times of its own."""
+    every: int = 1
+    """Samples from one that is shown to the next; soles are judged in these."""
+
+
+def bake_reference(case: Case, baked: Clip) -> Reference:
+    """The clip of a bake, pass after pass."""
+    end = float(baked.duration or 0.0)
+    return reference_of(case.character, case.clip, _samples(end), end / case.settings.loops)
+
+
+def measure_bake(case: Case, baked: Clip, reference: Reference | None = None) -> Figures:
     """All figures of a baked clip as it plays."""
-    times = _times(case, float(baked.duration or 0.0))
-    keys = max((track.times for track in baked.tracks), key=len)
-    return measure(case, times, case.clip_frames.rig.skeleton.world(baked.sample(times)).astype(np.float64), keys)
+    reference = bake_reference(case, baked) if reference is None else reference
+    poses, keys = baked.sample(reference.times), max((track.times for track in baked.tracks), key=len)
+    ankles = reference.moved(reference.world)[:, reference.ankles][..., :3, 3]
+    shown = Shown(
+        pose_world(case.character.skeleton, poses),
+        np.asarray(poses.arrays()[1], np.float64),
+        reference.rotations,
+        ankles,
+        keys,
+    )
+    return measure(case.ground, reference, shown)
 
 
 def measure_play(case: Case, played: Motion) -> Figures:
     """All figures of what a game showed: where soles are in its frames alone, how it moves from frame to frame."""
-    times = _times(case, float(played.times[-1]))
-    rig, shown = case.clip_frames.rig, max(1, round(RATE * float(played.times[1])))
-    clip = clip_motion(case).at(rig, played.times).at(rig, times).world(rig)
-    return measure(case, times, played.at(rig, times).world(rig), played.times, shown, clip)
+    times = _samples(float(played.times[-1]))
+    reference = reference_of(case.character, case.clip, times, case.one_pass)
+    skeleton, motion = case.character.skeleton, played.at(case.character.skeleton, times)
+    clip = Clip.from_poses("clip", skeleton, case.poses_at(played.times), times=played.times)
+    own = clip.sample(times)
+    rotations = [np.asarray(poses.arrays()[1], np.float64) for poses in (motion.poses, own)]
+    ankles = reference.moved(pose_world(skeleton, own))[:, reference.ankles][..., :3, 3]
+    world = motion.transforms[:, np.newaxis] @ pose_world(skeleton, motion.poses)
+    every = max(1, round(RATE * float(played.times[1])))
+    return measure(case.ground, reference, Shown(world, rotations[0], rotations[1], ankles, played.times, every))
 
 
-def _times(case: Case, end: float) -> Any:
-    """Times at which a motion is measured, to its end or that of its clip."""
-    end = min(float(case.clip_frames.times[-1]), end)
+def _samples(end: float) -> Any:
     return np.arange(int(end * RATE + 1e-6) + 1) / RATE
 
 
-def measure(case: Case, times: Any, after: Any, keys: Any, shown: int = 1, clip: Any = None) -> Figures:
-    """All figures of a motion.
-
-    after: (F, J, 4, 4), its world matrices at these times. keys: times of its own. shown: samples from one that is
-    shown to the next; soles are judged in these. clip: the clip's matrices as it would be shown; None: as it is.
-    """
-    rig = case.clip_frames.rig
-    leg = float(np.mean([rig.skeleton.length(each.joints) for each in rig.legs]))
-    before = clip_motion(case).at(rig, times).world(rig)
-    feet_before, feet = _soles(rig, before), _soles(rig, after)
-    height = feet_before @ np.array(rig.up) - rig.floor
-    share = SKATED_SHARE if case.clip_frames.moved else PASSED_SHARE
-    slow = share * _speed(before[:, rig.hips, :3, 3], rig)
-    standing = _standing(feet_before, height, slow, leg, loops=case.clip_frames.moved)
-    gap, normal, found = _over(case.ground, feet, rig, leg)
-    low, on_ground = standing, case.settings.ground is not None
-    if not case.clip_frames.moved:
-        standing = low | _carrying(feet_before, before[:, rig.hips, :3, 3], np.array(rig.up), leg)
-    touching = standing & (gap < BARS["hover"] * leg)
+def measure(ground: Any, reference: Reference, shown: Shown) -> Figures:
+    """All figures of a motion."""
+    up, leg, begins = reference.up, reference.leg, reference.begins
+    points = reference.soles.points(shown.world)
+    gap, normal, found = _over(ground, points, up, leg)
+    gap = gap - _unseen(reference, gap, found)
     worst = {
-        "hover": _hover(gap, height, standing if on_ground else low, found, HIGHEST * leg) / leg,
-        "penetration": np.where(found, np.maximum(-gap, 0.0), 0.0).max(axis=(1, 2)) / leg,
-        "slide": _drifts(feet, normal, touching, (0, 1)) / leg,
+        "hover": _hover(reference, gap, found) / leg,
+        "penetration": _depths(reference, gap, found, ground, points) / leg,
+        "slide": _slides(reference, shown.world, normal, reference.stands & (gap < TOUCHES * leg)) / leg,
     }
     for values in worst.values():
-        values[np.arange(len(values)) % shown > 0] = 0.0
-    yaw = _yaw(feet, normal, standing)
-    clip = before if clip is None else clip
-    rotation, joint = _beyond(case, clip, after)
-    worst["beyond"] = rotation
-    flips = _flips(rig, after[::FRAME], leg) & ~_flips(rig, before[::FRAME], leg)
-    ankles = [each.joints[-1] for each in rig.legs]
-    every = _key_spacing(keys)
-    jerks = [_jerk(world[::every, ankles][..., :3, 3], every / RATE) / leg for world in (clip, after)]
+        values[np.arange(len(values)) % shown.every > 0] = 0.0
+        values[:begins] = 0.0
+    rotation = np.maximum(_steps(shown.rotations) - _steps(shown.clip_rotations), 0.0)
+    rotation[:begins] = 0.0
+    worst["beyond"] = rotation.max(axis=1, initial=0.0)
+    flips = _flips(reference, shown.world[::FRAME]) & ~_flips(reference, reference.world[::FRAME])
+    every = _key_spacing(shown.keys)
+    ankles = shown.world[:, reference.ankles][..., :3, 3]
+    own, jerk = (_jerk(each[begins::every], every / RATE) / leg for each in (shown.clip_ankles, ankles))
     faults = {name: values.max(initial=0.0) / BARS[name] for name, values in worst.items()}
     culprit = max(faults, key=lambda name: faults[name])
-    first = FRAME * int(np.argmax(flips.any(axis=1)))
-    when = first if flips.any() else int(np.argmax(worst[culprit]))
+    when = FRAME * int(np.argmax(flips.any(axis=1))) if flips.any() else int(np.argmax(worst[culprit]))
+    joint = int(np.argmax(rotation.max(axis=0))) if rotation.size else 0
     return Figures(
         **{name: float(values.max(initial=0.0)) for name, values in worst.items()},
-        ball=float(_drifts(feet, normal, touching, (1,)).max(initial=0.0)) / leg,
-        yaw=float(yaw.max(initial=0.0)),
         flips=int(flips.sum()),
-        jerk=float(max(jerks[1], LEAST_JERK) / max(jerks[0], LEAST_JERK)),
-        shin=float(_shins(case.ground, after, rig, leg)),
-        raised=max(float(_highest_ankle(rig, after) - _highest_ankle(rig, before)), 0.0) / leg,
-        sag=float(_sag(rig, before, after, np.where(found, feet @ np.array(rig.up) - gap, np.nan)[:, :, 1])) / leg,
-        steps=_count(standing.any(axis=-1)),
-        joint=joint,
-        when=float(times[min(when, len(times) - 1)]),
+        calibration=_keeps_calibration(reference, shown.rotations),
+        lifted=_lifted(reference, shown.world, np.where(found, points @ up - gap, np.nan)) / leg,
+        jerk=float(max(jerk, LEAST_JERK) / max(own, LEAST_JERK)),
+        shin=_shins(ground, reference, shown.world),
+        raised=max(_highest_ankle(reference, shown.world) - _highest_ankle(reference, reference.world), 0.0) / leg,
+        steps=len(reference.contacts),
+        joint=reference.names[joint],
+        when=float(reference.times[min(when, len(reference.times) - 1)]),
     )
 
 
-# --- poses -----------------------------------------------------------------------------------------------------
+# --- the ground -------------------------------------------------------------------------------------------------
 
 
-def _soles(rig: Any, world: Any) -> Any:
-    """(F, L, 3, 3): heel, ball and tip of each sole."""
-    feet = []
-    for leg in rig.legs:
-        joints, offsets = rig.sole_points(leg)
-        matrices = world[:, joints]
-        feet.append(np.einsum("fprc,pc->fpr", matrices[..., :3, :3], offsets) + matrices[..., :3, 3])
-    return np.stack(feet, axis=1)
-
-
-def _local(case: Case, world: Any) -> Any:
-    """(F, J, 4): rotation of each joint relative to its parent."""
-    axes = world[..., :3, :3] / np.maximum(np.linalg.norm(world[..., :3, :3], axis=-2, keepdims=True), 1e-12)
-    axes = axes * np.sign(np.linalg.det(axes))[..., np.newaxis, np.newaxis]
-    rotations = arrays.from_matrix(axes)
-    parents = case.clip_frames.rig.skeleton.parents
-    above = np.where((parents >= 0)[:, np.newaxis], rotations[:, np.maximum(parents, 0)], (0.0, 0.0, 0.0, 1.0))
-    return arrays.mul(arrays.conj(above), rotations)
-
-
-# --- contacts --------------------------------------------------------------------------------------------------
-
-
-def _speed(hips: Any, rig: Any) -> Any:
-    """(F, 1, 1): speed of the hips across up, in the unit of the file a second."""
-    moves = np.gradient(hips, 1.0 / RATE, axis=0)
-    up = np.array(rig.up)
-    return np.linalg.norm(moves - (moves @ up)[:, np.newaxis] * up, axis=-1)[:, np.newaxis, np.newaxis]
-
-
-def _standing(points: Any, height: Any, slow: Any, leg: float, *, loops: bool) -> Any:
-    """(F, L, 3): whether each point of a sole stands in the clip: low for itself, slow, and for long enough.
-
-    slow: (F, 1, 1), speed below which it stands, if that is more than the usual one. loops: whether feet may be landing
-    in the first frame and lifting in the last one.
-    """
-    speed = np.linalg.norm(np.gradient(points, 1.0 / RATE, axis=0), axis=-1)
-    low = height <= np.quantile(height, LOWEST, axis=0) + STANDING_HEIGHT * leg
-    low &= height < HIGHEST * leg
-    standing = low & (speed < np.maximum(STANDING_SPEED * leg, slow))
-    trimmed = np.zeros_like(standing)
-    for foot, point in np.ndindex(*standing.shape[1:]):
-        for start, stop in _runs(standing[:, foot, point]):
-            # A foot settles and lifts in the first and the last frame.
-            first = start + FRAME if start or loops else 0
-            last = stop - FRAME if stop < len(standing) or loops else stop
-            if last - first >= STANDING_SHORTEST * RATE:
-                trimmed[first:last, foot, point] = True
-    return trimmed
-
-
-def _carrying(points: Any, hips: Any, up: Any, leg: float) -> Any:
-    """(F, L, 3): which points of a sole stand, however high, because their foot carries a body on two legs: it is still
-    below the hips, and somewhere in that time the other foot swings.
-    """
-    standing = np.zeros(points.shape[:-1], bool)
-    if points.shape[1] != 2:
-        return standing
-    speed = np.linalg.norm(np.gradient(points, 1.0 / RATE, axis=0), axis=-1) / leg
-    below = (hips[:, np.newaxis, np.newaxis] - points) @ up > CARRIED * leg
-    still = (speed < STANDING_SPEED) & below
-    for foot, point in np.ndindex(2, 3):
-        for start, stop in _runs(still[:, foot, point]):
-            first, last = start + FRAME if start else 0, stop - FRAME if stop < len(still) else stop
-            if last - first >= CARRIED_SHORTEST * RATE and (speed[first:last, 1 - foot].min(axis=-1) > SWINGS).any():
-                standing[first:last, foot, point] = True
-    return standing
-
-
-def _runs(mask: Any) -> list[tuple[int, int]]:
-    edges = np.diff(np.pad(mask, 1).astype(np.int8))
-    return list(zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True))
-
-
-def _count(planted: Any) -> int:
-    return sum(len(_runs(planted[:, foot])) for foot in range(planted.shape[1]))
-
-
-# --- the ground ------------------------------------------------------------------------------------------------
-
-
-def _over(ground: Any, points: Any, rig: Any, leg: float) -> tuple[Any, Any, Any]:
+def _over(ground: Any, points: Any, up: Any, leg: float) -> tuple[Any, Any, Any]:
     """Height above the ground, the ground's normal, and whether there is any, of points (..., 3)."""
-    up = np.array(rig.up, np.float64)
-    flat = points.reshape(-1, 3)
-    down = np.broadcast_to(-up, flat.shape).copy()
-    hits = ground.cast(flat + LOOK_ABOVE * leg * up, down, (LOOK_ABOVE + LOOK_BELOW) * leg)
+    every = points.reshape(-1, 3)
+    down = np.broadcast_to(-up, every.shape).copy()
+    hits = ground.cast(every + LOOK_ABOVE * leg * up, down, (LOOK_ABOVE + LOOK_BELOW) * leg)
     found = np.asarray(hits.hit, bool)
-    gap = np.where(found, (flat - np.asarray(hits.point)) @ up, 0.0)
+    gap = np.where(found, (every - np.asarray(hits.point)) @ up, 0.0)
     normal = np.where(found[:, np.newaxis], hits.normal, up)
     return gap.reshape(points.shape[:-1]), normal.reshape(points.shape), found.reshape(points.shape[:-1])
 
 
-def _hover(gap: Any, height: Any, standing: Any, found: Any, highest: float) -> Any:
-    """(F,): how high standing soles are above the ground, less what they are above the floor in the clip, if that is
-    not higher than so much: the box that the clip steps onto is not there.
+def _unseen(reference: Reference, gap: Any, found: Any) -> Any:
+    """(K,): how much higher the points of both soles stand than the judge's own, where no mesh tells how thick soles are."""
+    stands, most = reference.stands & found, UNSEEN_SOLE * reference.leg
+    if reference.soles.seen:
+        return np.zeros(gap.shape[-1])
+    each = [gap[..., k][stands[..., k]] for k in range(gap.shape[-1])]
+    return np.array([np.clip(np.median(gaps), -most, most) if gaps.size else 0.0 for gaps in each])
 
-    Without a ground, nothing is known of feet on such a box.
+
+def _hover(reference: Reference, gap: Any, found: Any) -> Any:
+    """(F,): how high standing feet are above the ground, less what their lowest point is above its level in the clip."""
+    off, heights = np.zeros(len(gap)), reference.points @ reference.up
+    for contact in reference.contacts:
+        part = _trimmed(contact, len(gap))
+        own = np.maximum(heights[part, contact.foot].min(axis=-1) - contact.level, 0.0)
+        least = np.where(found[part, contact.foot], gap[part, contact.foot], np.inf).min(axis=-1)
+        off[part] = np.maximum(off[part], np.where(np.isfinite(least), least - own, 0.0))
+    return off
+
+
+def _depths(reference: Reference, gap: Any, found: Any, ground: Any, points: Any) -> Any:
+    """(F,): how deep soles are in the ground, down or to the side, whichever is less: a toe that brushes past an edge is
+    as deep as it is behind it. Where no mesh shows them, less what they are below their floor in the clip: captured toes
+    bend through it.
     """
-    lowest = np.where(found, gap, np.inf).min(axis=-1)
-    own = np.maximum(height.min(axis=-1), 0.0)
-    own = np.where(own < highest, own, 0.0)
-    off = np.where(standing.any(axis=-1) & found.any(axis=-1), lowest - own, 0.0)
-    return np.maximum(off, 0.0).max(axis=1)
+    leg, up = reference.leg, reference.up
+    depth = np.where(found, np.maximum(-gap, 0.0), 0.0)
+    if not reference.soles.seen:
+        depth = depth - np.maximum(reference.floor[:, np.newaxis, np.newaxis] - reference.points @ up, 0.0)
+    deep = depth > BARS["penetration"] * leg
+    if deep.any():
+        side = np.cross(up, np.eye(3)[np.abs(up).argmin()])
+        angles = np.arange(SIDES) * 2.0 * np.pi / SIDES
+        ways = np.cos(angles)[:, np.newaxis] * side + np.sin(angles)[:, np.newaxis] * np.cross(up, side)
+        beside = points[deep][:, np.newaxis] + BARS["penetration"] * leg * ways / np.linalg.norm(side)
+        free = (_over(ground, beside, up, leg)[0] > -FREE * leg).any(axis=1)
+        depth[deep] = np.where(free, np.minimum(depth[deep], BARS["penetration"] * leg), depth[deep])
+    return np.maximum(depth, 0.0).max(axis=(1, 2))
 
 
-def _drifts(points: Any, normal: Any, standing: Any, which: tuple[int, ...]) -> Any:
-    """(F,): how far some points of soles, 0 for heels and 1 for balls, are along the ground from where they landed."""
-    drift = np.zeros(len(points))
-    for foot in range(points.shape[1]):
-        for point in which:
-            for start, stop in _runs(standing[:, foot, point]):
-                part = points[start:stop, foot, point]
-                off = part - part[0]
-                across = normal[start:stop, foot, point]
-                off = off - across * (off * across).sum(axis=-1, keepdims=True)
-                drift[start:stop] = np.maximum(drift[start:stop], np.linalg.norm(off, axis=-1))
+def _trimmed(contact: Contact, count: int) -> slice:
+    """The samples of a contact in which its foot neither settles nor lifts off."""
+    first = contact.start + TRIM if contact.start else 0
+    return slice(first, max(first, contact.stop - TRIM if contact.stop < count else contact.stop))
+
+
+def _slides(reference: Reference, world: Any, normal: Any, standing: Any) -> Any:
+    """(F,): how far points of soles are along the ground from where they landed. Where no mesh shows how thick a sole
+    is, of the sole that slides least: as a foot rocks, points at other depths move otherwise.
+    """
+    depths = (0.0,) if reference.soles.seen else (-UNSEEN_SOLE, 0.0, UNSEEN_SOLE)
+    each = [_drifts(reference.soles.thicker(depth * reference.leg).points(world), normal, standing) for depth in depths]
+    return np.min(each, axis=0).max(axis=(1, 2))
+
+
+def _drifts(points: Any, normal: Any, standing: Any) -> Any:
+    """(F, L, K): how far points of soles are along the ground from where they landed."""
+    drift = np.zeros(points.shape[:-1])
+    for foot, point in np.ndindex(*standing.shape[1:]):
+        for start, stop in runs(standing[:, foot, point]):
+            part = slice(start + TRIM if start else 0, stop - TRIM if stop < len(points) else stop)
+            if part.stop <= part.start:
+                continue
+            off = points[part, foot, point] - points[part.start, foot, point]
+            across = normal[part, foot, point]
+            off = off - across * (off * across).sum(axis=-1, keepdims=True)
+            drift[part, foot, point] = np.linalg.norm(off, axis=-1)
     return drift
 
 
-def _yaw(points: Any, normal: Any, standing: Any) -> Any:
-    """(F,): degrees that feet have rotated about the ground's normal since heel and ball stood."""
-    yaw = np.zeros(len(points))
-    along = points[:, :, 1] - points[:, :, 0]
-    for foot in range(points.shape[1]):
-        for start, stop in _runs(standing[:, foot, 0] & standing[:, foot, 1]):
-            up = normal[start:stop, foot, 1]
-            flat = along[start:stop, foot] - up * (along[start:stop, foot] * up).sum(axis=-1, keepdims=True)
-            cosine = (arrays.unit(flat) * arrays.unit(flat[:1])).sum(axis=-1)
-            yaw[start:stop] = np.maximum(yaw[start:stop], np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
-    return yaw
+def _lifted(reference: Reference, world: Any, ground: Any) -> float:
+    """How far the hips are off their height in the clip above where the feet stand, in the file's unit.
+
+    ground: (F, L, K), its height below the points of the soles. Between the contacts of a foot it goes on evenly.
+    """
+    up, samples, off = reference.up, np.arange(len(world)), []
+    known = np.ones(len(world), bool)
+    for foot in range(ground.shape[1]):
+        mine = [each for each in reference.contacts if each.foot == foot]
+        if not mine:
+            return 0.0
+        frames = np.concatenate([samples[each.start : each.stop] for each in mine])
+        levels = np.concatenate([np.full(each.stop - each.start, each.level) for each in mine])
+        below = np.nanmean(ground[frames, foot], axis=-1)
+        thigh = reference.thighs[foot]
+        own = reference.world[:, thigh, :3, 3] @ up - np.interp(samples, frames, levels)
+        now = world[:, thigh, :3, 3] @ up - np.interp(samples, frames, np.nan_to_num(below))
+        known &= (samples >= frames[0]) & (samples <= frames[-1])
+        off.append(now - own)
+    mean = smooth_over(np.mean(off, axis=0), HEIGHT_OVER)
+    return float(np.abs(mean[known]).max(initial=0.0))
 
 
-def _shins(ground: Any, world: Any, rig: Any, leg: float) -> float:
+def _shins(ground: Any, reference: Reference, world: Any) -> float:
     """The deepest point of a shin, leg lengths below the ground."""
-    knees, ankles = (world[:, [each.joints[k] for each in rig.legs]][..., :3, 3] for k in (-2, -1))
+    knees, ankles = (world[:, each][..., :3, 3] for each in (reference.knees, reference.ankles))
     share = np.array(SHIN_POINTS)[:, np.newaxis]
     points = knees[:, :, np.newaxis] * (1 - share) + ankles[:, :, np.newaxis] * share
-    gap, _, found = _over(ground, points, rig, leg)
-    return float(np.where(found, np.maximum(-gap, 0.0), 0.0).max(initial=0.0)) / leg
+    gap, _, found = _over(ground, points, reference.up, reference.leg)
+    return float(np.where(found, np.maximum(-gap, 0.0), 0.0).max(initial=0.0)) / reference.leg
 
 
-def _highest_ankle(rig: Any, world: Any) -> Any:
+def _highest_ankle(reference: Reference, world: Any) -> float:
     """How high ankles come above their hips at most; negative if they stay below."""
-    hips, ankles = (world[:, [each.joints[k] for each in rig.legs]][..., :3, 3] for k in (0, -1))
-    return ((ankles - hips) @ np.array(rig.up)).max()
+    thighs, ankles = (world[:, each][..., :3, 3] for each in (reference.thighs, reference.ankles))
+    return float(((ankles - thighs) @ reference.up).max())
 
 
-def _sag(rig: Any, before: Any, after: Any, ground: Any) -> Any:
-    """How far the hips come down at most, against the ground under the feet, (F, L), where there is any."""
-    up, known = np.array(rig.up), np.isfinite(ground).all(axis=1)
-    now, own = after[:, rig.hips, :3, 3] @ up - ground.mean(axis=1), before[:, rig.hips, :3, 3] @ up - rig.floor
-    return np.maximum(own - now, 0.0)[known].max(initial=0.0)
+# --- joints -----------------------------------------------------------------------------------------------------
 
 
-# --- joints ----------------------------------------------------------------------------------------------------
+def _keeps_calibration(reference: Reference, rotations: Any) -> bool:
+    """Whether the first pose is rather the clip's first one than that after its poses of calibration."""
+    if not reference.begins:
+        return False
+    first, after = (
+        angles_between(rotations[0], reference.rotations[at]).mean() for at in (0, reference.begins)
+    )
+    return bool(first < after)
 
 
-def _beyond(case: Case, before: Any, after: Any) -> tuple[Any, str]:
-    """(F-2,): degrees in a 60 Hz frame beyond the clip, of the joint that has most; and that joint's name."""
-    rotated = []
-    for world in (before, after):
-        local = _local(case, world)
-        rotated.append(np.degrees(arrays.angle_between(local[:-FRAME], local[FRAME:])))
-    more = np.maximum(rotated[1] - rotated[0], 0.0)
-    if not more.size:
-        return np.zeros(1), ""
-    return more.max(axis=1), case.clip_frames.rig.skeleton.names[int(np.argmax(more.max(axis=0)))]
+def _steps(rotations: Any) -> Any:
+    """(F - 2, J): degrees in a 60 Hz frame."""
+    return angles_between(rotations[:-FRAME], rotations[FRAME:])
 
 
-def _flips(rig: Any, world: Any, leg: float) -> Any:
+def _flips(reference: Reference, world: Any) -> Any:
     """(F, L): whether each knee comes to bend the other way, seen from the hips, since it was last clearly bent."""
-    hips = world[:, rig.hips, :3, :3]
+    hips = world[:, reference.pelvis, :3, :3]
     hips = hips / np.maximum(np.linalg.norm(hips, axis=-2, keepdims=True), 1e-12)
-    hip, knee, ankle = (world[:, [each.joints[k] for each in rig.legs]][..., :3, 3] for k in (0, 1, -1))
-    line = arrays.unit(ankle - hip)
+    hip, knee, ankle = (
+        world[:, each][..., :3, 3] for each in (reference.thighs, reference.first_knees, reference.ankles)
+    )
+    line = (ankle - hip) / np.maximum(np.linalg.norm(ankle - hip, axis=-1, keepdims=True), 1e-12)
     out = (knee - hip) - line * ((knee - hip) * line).sum(axis=-1, keepdims=True)
     out = np.einsum("frc,flr->flc", hips, out)
-    bent = np.linalg.norm(out, axis=-1) > KNEE_BENT * leg
+    bent = np.linalg.norm(out, axis=-1) > KNEE_BENT * reference.leg
     flips = np.zeros(bent.shape, bool)
     for foot in range(bent.shape[1]):
         when = np.flatnonzero(bent[:, foot])
-        ways = arrays.unit(out[when, foot])
+        ways = out[when, foot]
         flips[when[1:], foot] = (ways[1:] * ways[:-1]).sum(axis=-1) < 0.0
     return flips
 

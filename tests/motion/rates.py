@@ -21,6 +21,7 @@ from benchmarks.provenance import made
 from tests.motion.cases import GROUNDS, CaseName, all_names, case_of
 from tests.motion.figures import measure_play
 from tests.motion.playing import RATES, play
+from tests.motion.split import SPLITS
 from tests.motion.table import ROOT, TITLES, with_table
 
 RESULTS = ROOT / "benchmarks" / "results" / "motion_rates.json"
@@ -29,7 +30,6 @@ BEGIN, END = "<!-- rates: python -m tests.motion.rates -->", "<!-- end of the ra
 """The lines between which the table stands."""
 
 SHOWN = ("hover", "penetration", "slide", "beyond", "jerk")
-SPLITS = ("tuned", "held-out")
 
 
 def main() -> None:
@@ -64,9 +64,8 @@ def judge(name: CaseName, grounds: list[str]) -> list[dict[str, Any]]:
         case = case_of(name, ground)
         for rate in RATES:  # At 240 Hz every second frame is judged.
             figures = measure_play(case, play(case, rate))
-            split = "held-out" if name.held_out else "tuned"
             rows.append(
-                {"name": name.name, "split": split, "ground": ground, "rate": rate, "clean": figures.clean}
+                {"name": name.name, "split": name.split, "ground": ground, "rate": rate, "clean": figures.clean}
                 | {key: getattr(figures, key) for key in (*SHOWN, "flips")}
             )
     return rows
@@ -100,7 +99,7 @@ def _figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def table(summary: dict[str, Any]) -> str:
-    """Share that is clean by ground and rate, in brackets of takes alone, tuned / held out; then the median jerk."""
+    """Share that is clean by ground and rate, in brackets of takes alone, given / aside; then the median jerk."""
     lines = ["| ground | " + " | ".join(f"{rate} Hz" for rate in RATES) + " | jerk |", "| --- |" + " --- |" * 5]
     for ground, title in TITLES.items():
         both = [summary[split][ground] for split in SPLITS if ground in summary.get(split, {})]

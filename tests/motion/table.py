@@ -13,7 +13,7 @@ BEGIN, END = "<!-- table: python -m tests.motion.table -->", "<!-- end of the ta
 """The lines between which the table stands."""
 
 TITLES = {
-    "flat": "flat, locked feet",
+    "flat": "flat",
     "slope12": "slope of 12 degrees",
     "slope25": "slope of 25 degrees",
     "stairs": "stairs up",
@@ -23,7 +23,7 @@ TITLES = {
 }
 
 HEAD = """
-| ground | clean, tuned | clean, held out | knee flips | rotation beyond the clip: median, worst | jerk | of takes |
+| ground | clean, given | clean, aside | knee flips | rotation beyond the clip: median, worst | jerk | of takes |
 | --- | --- | --- | --- | --- | --- | --- |
 """
 
@@ -34,8 +34,8 @@ def lines(summary: dict[str, Any]) -> str:
 
 
 def _line(title: str, summary: dict[str, Any], ground: str) -> str:
-    tuned, held_out = summary["tuned"][ground], summary["held-out"][ground]
-    both = (tuned, held_out)
+    given, aside = summary["given"][ground], summary["aside"][ground]
+    both = (given, aside)
     clean = " | ".join(f"{row['clean']:.0%} ({row['clean_takes']:.0%}, {row['clean_rigs']:.0%})" for row in both)
     median, worst = (" / ".join(f"{row['beyond'][key]:.0f}" for row in both) for key in ("median", "worst"))
     jerk = " / ".join(f"{row['jerk']['median']:.2f}" for row in both)

@@ -12,7 +12,7 @@ from tests.motion.table import with_table
 SUMMARY = json.loads(RESULTS.read_text(encoding="utf-8"))["summary"]
 
 CLEAN = {"flat": 0.80, "slope12": 0.78, "slope25": 0.70, "stairs": 0.57, "stairs_down": 0.60, "rocks": 0.72}
-"""Share of the runs that are clean at any rate, tuned and held out. Feet that skate in a walk in place, and those on
+"""Share of the runs that are clean at any rate, given and aside. Feet that skate in a walk in place, and those on
 boxes that are not there, count: a game does nothing about either."""
 
 
