@@ -117,7 +117,7 @@ fuzz: $(INSTALLED)
 
 # Every take and rig of the assets baked onto six grounds and judged as it plays; the worst are drawn in build/motion. Then
 # the table of docs/feet.md.
-# Options: make motion OPTIONS="--only 'cmu/0*' --ground stairs --split tuned"
+# Options: make motion OPTIONS="--only 'cmu/0*' --ground stairs --split given"
 motion: $(INSTALLED)
 	$(BIN)/python -m tests.motion $(or $(OPTIONS),--json benchmarks/results/motion.json)
 	$(BIN)/python -m tests.motion.table

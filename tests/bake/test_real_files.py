@@ -162,19 +162,18 @@ def test_only_walking_characters_move(name):
 @pytest.mark.parametrize(
     ("take", "ground"),
     [
-        ("133_01", "slope25"),  # Heel and ball are held over a floor that rises.
+        ("136_01", "slope25"),  # Feet are held over a floor that drifts.
+        ("136_01", "stairs"),
         ("29_01", "stairs_down"),  # A heel that passes an edge between two frames.
         ("45_01", "stairs"),
-        ("113_19", "slope12"),  # Swings of several seconds.
-        ("113_19", "stairs"),
-        ("03_02", "stairs_down"),
-        ("09_01", "stairs"),  # Strides that pass over several steps.
+        ("141_01", "flat"),  # A sprint.
+        ("12_01", "slope12"),
     ],
 )
 def test_captured_takes_are_clean(take, ground):
     file = f"bvh/cmu/cmu_{take}.bvh"
     asset(file)
-    case = case_of(CaseName(f"cmu/{take}", file, "", held_out=False), ground)
+    case = case_of(CaseName(f"cmu/{take}", file, "", "given"), ground)
     figures = measure_bake(case, bake(case.character, case.clip, case.settings).clip)
     assert figures.clean, figures
 

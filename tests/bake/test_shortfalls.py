@@ -106,14 +106,14 @@ def test_feet_that_jerk_are_told(standing):
 # --- slides -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("share", "told"), [(0.008, False), (0.012, True)])
+@pytest.mark.parametrize(("share", "told"), [(0.014, False), (0.016, True)])
 def test_a_foot_that_creeps_slides(standing, share, told):
-    """A centimetre of a person in a second and a half is seen, and told with its place."""
+    """A centimetre and a half of a person in a second and a half is seen, and told with its place."""
     frames, world, figures = standing
     offsets = np.linspace(0.0, share * figures.leg, FRAMES)[:, np.newaxis] * (0.0, 0.0, 1.0)
     found = list(shortfalls(frames, moved(world, offsets), FLOOR, figures))
     assert [words[:23] for words in found] == ["a standing foot slides "] * told
-    assert MOST_SLIDE == 0.01
+    assert MOST_SLIDE == 0.015
 
 
 def test_a_foot_that_lands_fast_or_is_in_the_air_does_not_slide(standing):
@@ -122,8 +122,9 @@ def test_a_foot_that_lands_fast_or_is_in_the_air_does_not_slide(standing):
     fast = np.arange(FRAMES)[:, np.newaxis] * 0.3 / 60 * along
     assert list(shortfalls(frames, moved(world, fast), FLOOR, figures)) == []
     creeps = np.linspace(0.0, 0.05, FRAMES)[:, np.newaxis] * along
-    above = creeps + np.array((0.0, 0.03, 0.0)) * figures.leg
-    assert list(shortfalls(frames, moved(world, above), FLOOR, figures)) == []
+    for height, told in ((0.011, True), (0.013, False), (0.03, False)):
+        above = creeps + np.array((0.0, height, 0.0)) * figures.leg
+        assert bool(list(shortfalls(frames, moved(world, above), FLOOR, figures))) == told
     swings = replace(frames, held=np.zeros_like(frames.held))
     assert list(shortfalls(swings, moved(world, creeps), FLOOR, figures)) == []
 
@@ -147,13 +148,13 @@ def test_the_warning_agrees_with_what_feet_do():
 # --- height -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("share", "told"), [(0.14, False), (0.16, True)])
+@pytest.mark.parametrize(("share", "told"), [(0.11, False), (0.13, True)])
 def test_a_body_that_leaves_its_height_is_told(standing, share, told):
     frames, world, figures = standing
     lifted = moved(world, np.tile((0.0, share * figures.leg, 0.0), (FRAMES, 1)))
     found = [words for words in off_the_ground(frames, lifted, FLOOR) if words.startswith("the body is")]
     assert len(found) == told
-    assert MOST_LIFTED == 0.15
+    assert MOST_LIFTED == 0.12
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0.7, False), (0.9, True)])

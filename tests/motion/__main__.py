@@ -120,12 +120,15 @@ def _warned(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _warnings(table: dict[str, Any]) -> str:
-    """What `_warned` found, in a line."""
+    """What `_warned` found, in lines."""
     kept = "-" if table["contacts_kept"] is None else f"{table['contacts_kept']:.0%}"
-    return (
-        f"slides: {table['slides']}, {table['slides_missed']} without a warning; {table['slide_warnings']} warnings, "
-        f"{table['slide_warnings_false']} false. off their height: {table['lifted']}, {table['lifted_missed']} without a "
-        f"warning. contacts kept by {kept} of {table['clips_that_go']} clips that go somewhere"
+    return "\n".join(
+        (
+            f"slides: {table['slides']}, of these without a warning {table['slides_missed']}",
+            f"warnings of slides: {table['slide_warnings']}, of these false {table['slide_warnings_false']}",
+            f"bodies off their height: {table['lifted']}, of these without a warning {table['lifted_missed']}",
+            f"contacts kept by {kept} of {table['clips_that_go']} clips that go somewhere",
+        )
     )
 
 

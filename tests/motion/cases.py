@@ -18,8 +18,8 @@ from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.world.rays import Hits
 from tests.assets import FOLDER
-from tests.motion.reference import Reference, clip_times, reference_of
 from tests.motion.kinematics import RATE, flat
+from tests.motion.reference import Reference, clip_times, reference_of
 from tests.motion.split import split_of
 
 LONGEST = 8.0

@@ -139,7 +139,8 @@ def measure_play(case: Case, played: Motion) -> Figures:
     ankles = reference.moved(pose_world(skeleton, own))[:, reference.ankles][..., :3, 3]
     world = motion.transforms[:, np.newaxis] @ pose_world(skeleton, motion.poses)
     every = max(1, round(RATE * float(played.times[1])))
-    return measure(case.ground, reference, Shown(world, rotations[0], rotations[1], ankles, played.times, every))
+    figures = measure(case.ground, reference, Shown(world, rotations[0], rotations[1], ankles, played.times, every))
+    return figures._replace(calibration=False)  # A game plays what it is given.
 
 
 def _samples(end: float) -> Any:
@@ -200,7 +201,9 @@ def _over(ground: Any, points: Any, up: Any, leg: float) -> tuple[Any, Any, Any]
 
 
 def _unseen(reference: Reference, gap: Any, found: Any) -> Any:
-    """(K,): how much higher the points of both soles stand than the judge's own, where no mesh tells how thick soles are."""
+    """(K,): how much higher the points of both soles stand than the judge's own, where no mesh tells how thick soles
+    are.
+    """
     stands, most = reference.stands & found, UNSEEN_SOLE * reference.leg
     if reference.soles.seen:
         return np.zeros(gap.shape[-1])
@@ -220,9 +223,9 @@ def _hover(reference: Reference, gap: Any, found: Any) -> Any:
 
 
 def _depths(reference: Reference, gap: Any, found: Any, ground: Any, points: Any) -> Any:
-    """(F,): how deep soles are in the ground, down or to the side, whichever is less: a toe that brushes past an edge is
-    as deep as it is behind it. Where no mesh shows them, less what they are below their floor in the clip: captured toes
-    bend through it.
+    """(F,): how deep soles are in the ground, down or to the side, whichever is less: a toe that brushes past an edge
+    is as deep as it is behind it. Where no mesh shows them, less what they are below their floor in the clip: captured
+    toes bend through it.
     """
     leg, up = reference.leg, reference.up
     depth = np.where(found, np.maximum(-gap, 0.0), 0.0)
@@ -314,9 +317,7 @@ def _keeps_calibration(reference: Reference, rotations: Any) -> bool:
     """Whether the first pose is rather the clip's first one than that after its poses of calibration."""
     if not reference.begins:
         return False
-    first, after = (
-        angles_between(rotations[0], reference.rotations[at]).mean() for at in (0, reference.begins)
-    )
+    first, after = (angles_between(rotations[0], reference.rotations[at]).mean() for at in (0, reference.begins))
     return bool(first < after)
 
 

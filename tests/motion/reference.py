@@ -25,8 +25,8 @@ MESH_SHARE, MESH_LAYER, MESH_POINTS, MESH_FRAMES = 0.5, 0.012, 8, 160
 are kept of each foot, and frames that are looked at."""
 
 NEAR_FLOOR, DETACHED = 0.1, 0.15
-"""Leg lengths above its lowest up to which the vertices of a foot may be its sole; and from an ankle without vertices to
-a joint that carries them instead."""
+"""Leg lengths above its lowest up to which the vertices of a foot may be its sole; and from an ankle without vertices
+to a joint that carries them instead."""
 
 STILL, CREEPS = 0.15, 0.3
 """Leg lengths a second that a point moves at most somewhere in a contact, and anywhere in it."""
@@ -41,8 +41,8 @@ SHORTEST = 0.05
 """Seconds of the shortest contact."""
 
 FARTHEST, SKATES_FARTHER = 0.03, 3.0
-"""Leg lengths that a point moves from where it stands, at most: after that it is dragged. And how many times as far in a
-walk in place, whose feet skate."""
+"""Leg lengths that a point moves from where it stands, at most: after that it is dragged. And how many times as far in
+a walk in place, whose feet skate."""
 
 ROLLS = 0.025
 """Leg lengths above the lowest point of a foot up to which points carry it."""
@@ -58,13 +58,20 @@ BELOW_HIPS, BESIDE_HIPS, SWINGS = 0.6, 0.35, 1.0
 """Leg lengths that the hips are above and beside a foot that carries them alone, on a box, and leg lengths a second of
 the other foot meanwhile."""
 
-LOW, WALKS, ALIKE, STAYS = 0.03, 0.4, 0.35, 0.15
-"""Of a walk in place: leg lengths above their lowest up to which feet are low, and stand; leg lengths a second that they move back
-at least; share of the pace within which they agree; leg lengths that its hips move away at most."""
+LOW, WALKS, ALIKE, STAYS = 0.03, 0.4, 0.6, 0.15
+"""Of a walk in place: leg lengths above their lowest up to which feet are low, and stand; leg lengths a second that
+they move back at least; share of the pace within which they agree; leg lengths that its hips move away at most."""
+
+FEWEST = 8
+"""Samples of a clip that moves."""
 
 JUMPS, JUMPS_RATIO, JUMPS_WITHIN = 0.12, 5.0, 1.0
 """Leg lengths that hands, feet and head move within a 30th of a second after a pose of calibration, in the mean; how
 many times as far that is as in the second after; and seconds in which such poses are looked for."""
+
+LEAST_STILL, LOWEST = 0.05, 0.15
+"""Share of the frames in which feet are still where a clip shows how they stand, and share of the lowest in which they
+do where it does not."""
 
 TOP_OF_FOOT = 0.12
 """Leg lengths above the floor of its file up to which a toe joint stands: else the file has another floor."""
@@ -195,8 +202,8 @@ class Reference:
 
 
 def reference_of(character: Any, clip: Any, times: Any, one_pass: float | None = None) -> Reference:
-    """Look at a clip at these times, 1 / RATE apart, counted from its first key. one_pass: seconds after which it begins
-    anew.
+    """Look at a clip at these times, 1 / RATE apart, counted from its first key. one_pass: seconds after which it
+    begins anew.
     """
     rig, skeleton = character.rig, character.skeleton
     up, legs = np.array(rig.up, np.float64), [[int(joint) for joint in each.joints] for each in rig.legs]
@@ -341,8 +348,9 @@ def _of_joints(below: list[list[int]], world: Any, up: Any, leg: float) -> Soles
     heights, speeds = at @ up, speeds_of(at) / leg
     still = (speeds < STILL).all(axis=-1)
     for foot in range(len(below)):
-        if not still[:, foot].any():
-            still[:, foot] = speeds[:, foot].max(axis=-1) <= np.quantile(speeds[:, foot].max(axis=-1), 0.05)
+        if still[:, foot].mean() < LEAST_STILL:  # A walk in place, whose feet never are: they stand where they are low.
+            height = heights[:, foot].sum(axis=-1)
+            still[:, foot] = height <= np.quantile(height, LOWEST)
     low = [heights[:, foot][still[:, foot]] for foot in range(len(below))]
     # Feet that stand flat, and low: not the ones that are still on a box or in the air.
     low = [each[each[:, -1] <= np.quantile(each[:, -1], 0.3) + LOW * leg] for each in low]
@@ -368,7 +376,7 @@ def _of_joints(below: list[list[int]], world: Any, up: Any, leg: float) -> Soles
 def travel_of(points: Any, hips: Any, up: Any, leg: float) -> Any:
     """(3,): velocity of the body of a walk in place: low feet move back alike, the hips stay. Zero for all others."""
     none = np.zeros(3)
-    if len(points) < 8 or np.linalg.norm(flat(hips - hips[0], up), axis=-1).max() > 2 * STAYS * leg:
+    if len(points) < FEWEST or np.linalg.norm(flat(hips - hips[0], up), axis=-1).max() > 2 * STAYS * leg:
         return none
     heights, velocity = points @ up, flat(np.gradient(points, 1 / RATE, axis=0), up)
     lowest = np.quantile(heights.min(axis=-1), 0.02, axis=0).min()
@@ -381,7 +389,7 @@ def travel_of(points: Any, hips: Any, up: Any, leg: float) -> Any:
         near = np.linalg.norm(moves - middle, axis=-1) < ALIKE * max(float(np.linalg.norm(middle)), WALKS * leg)
         if not near.any():
             return none
-        middle = np.median(moves[near], axis=0)
+        middle = moves[near].mean(axis=0)
     if np.linalg.norm(middle) < WALKS * leg or near.mean() < 0.5 or not low.any(axis=(0, 2)).sum() > 1:
         return none
     return -middle
@@ -394,6 +402,8 @@ def contacts_of(
     points: Any, thighs: Any, travel: Any, up: Any, leg: float, begins: int
 ) -> tuple[list[Contact], list[Contact], Any]:
     """Find feet that are still, those of them that stand, and which of their points do, (F, L, K)."""
+    if len(points) < FEWEST:
+        return [], [], np.zeros(points.shape[:-1], bool)
     body = np.gradient(thighs.mean(axis=1), 1 / RATE, axis=0)
     body = smooth_over(np.linalg.norm(flat(body, up) + travel, axis=-1) / leg, 0.3)[:, np.newaxis, np.newaxis]
     speeds, heights = speeds_of(points, travel) / leg, points @ up
@@ -410,7 +420,11 @@ def contacts_of(
     if travel.any():
         stand = [each for each in found if _on_floor(each, found, LOW * leg)]
     else:
-        stand = [each for each in found if _on_floor(each, found, UNEVEN * leg) or _carries(each, points, thighs, speeds, up, leg)]
+        stand = [
+            each
+            for each in found
+            if _on_floor(each, found, UNEVEN * leg) or _carries(each, points, thighs, speeds, up, leg)
+        ]
     stands = np.zeros(creeps.shape, bool)
     for each in stand:
         part = slice(each.start, each.stop)

@@ -28,11 +28,40 @@ def test_a_point_touches_up_to_the_height_and_speed_of_its_rule(rule):
         assert (found == expected).all()
 
 
-def test_a_rule_may_go_by_the_speed_of_the_body():
-    runs_fast = steady(0.0, 0.45 * 4.0)
-    assert not contacts.planted_feet(runs_fast, DT).any()
-    assert contacts.planted_feet(runs_fast, DT, body_speed=4.0).all()
-    assert contacts.planted_feet(runs_fast, DT, body_speed=np.full(30, 4.0)).all()
+@pytest.mark.parametrize(("rule", "share"), [(contacts.PLANTED, 0.25), (contacts.SKATING, 0.5)])
+def test_a_rule_may_go_by_the_speed_of_the_body(rule, share):
+    for speed, expected in ((0.96 * share * 4.0, True), (1.04 * share * 4.0, False)):
+        runs_fast = steady(0.0, speed)
+        assert not contacts.planted_feet(runs_fast, DT, rule=rule).any()
+        assert contacts.planted_feet(runs_fast, DT, 4.0, rule).all() == expected
+        assert contacts.planted_feet(runs_fast, DT, np.full(30, 4.0), rule).all() == expected
+
+
+def test_feet_of_fast_bodies_are_less_still():
+    """Of a sprint at eight leg lengths a second a foot stands that moves at one, and it goes on at one and a half."""
+    for speed, still, kept in ((0.9, True, True), (1.05, False, True), (1.5, False, True), (1.7, False, False)):
+        soles_ = steady(0.02, speed)
+        assert contacts.still_points(soles_, 8.0).all() == still
+        at_first = np.zeros((30, 1), bool)
+        at_first[:5] = True
+        held = contacts.held_feet(soles_, np.zeros((30, 1, 3)), DT, at_first, body_speed=8.0)
+        assert held.all() == kept
+    assert not contacts.still_points(steady(0.02, 0.9), 1.0).any()
+
+
+@pytest.mark.parametrize(("frames", "found"), [(3, True), (4, False)])
+def test_a_contact_goes_on_over_a_twentieth_of_a_second(frames, found):
+    speeds = np.zeros((30, 3))
+    speeds[10 : 10 + frames] = 3.0
+    assert contacts.planted_feet(soles(np.zeros((30, 3)), speeds), DT).all() == found
+
+
+@pytest.mark.parametrize(("frames", "found"), [(2, False), (3, True)])
+def test_the_steps_of_a_sprint_are_contacts(frames, found):
+    """A foot that is slow for a twentieth of a second stands; for a thirtieth it is on its way."""
+    speeds = np.full((30, 3), 3.0)
+    speeds[10 : 10 + frames] = 0.2
+    assert contacts.planted_feet(soles(np.zeros((30, 3)), speeds), DT).any() == found
 
 
 def test_speeds_are_measured_in_leg_lengths():

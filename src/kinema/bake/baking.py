@@ -2,8 +2,9 @@
 
 The steps come in this order because each needs what the ones before it made, and none may undo them:
 
-1. `frames_of`: frames, travel and contacts. All else asks which feet stand, so they are found first.
-2. `level_floor`: footholds on boxes and stairs come down to one floor. It finds the contacts again, and those of a
+1. `frames_of`: frames, travel and contacts. All else asks which feet stand, so they are found first. 2. `settle_floor`:
+the drift of a captured floor is taken out. `level_floor`: footholds on boxes and stairs come down to one floor. It
+finds the contacts again, and those of a
    walk on boxes are right only then.
 3. `rest_feet`, then `hold_feet`: a toe that straightens moves the ball, so what a foot slides is taken back after it.
 4. `shorten_strides`: the map keeps a point that stands still where it is, and only that: feet must not slide any more.
@@ -31,7 +32,7 @@ from kinema import metrics
 from kinema.bake.animating import BakedFrames, animate
 from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.feet.clearances import find_clearances, mean_depth
-from kinema.bake.feet.floor import level_floor, stand_on_ground, start_transform
+from kinema.bake.feet.floor import level_floor, settle_floor, stand_on_ground, start_transform
 from kinema.bake.feet.hold import hold_feet, rest_feet, shift_footholds
 from kinema.bake.feet.limits import slow_handles, spread_pops
 from kinema.bake.feet.posture import lean_body, tilt_lying
@@ -76,7 +77,8 @@ def bake(
     rig, up = original.rig, original.up
     ground = Plane(up * rig.floor, rig.up) if settings.ground is None else settings.ground
     site = Site(ground, up, rig.leg_length, settings.at[1] if len(settings.at) == 3 else None)
-    level = level_floor(character, original) if settings.ground is not None else original
+    settled = settle_floor(original) if settings.ground is not None else original
+    level = level_floor(character, settled) if settings.ground is not None else original
     clip_frames = hold_feet(character, rest_feet(level)) if settings.places_feet else level
     way = way_length(clip_frames)
     if settings.ground is not None and not settings.keep_strides:
@@ -116,7 +118,7 @@ def bake(
         speed=clip_frames.travel.speed * rig.leg_length,
         strides=strides,
         climbed=_climbed(clip_frames, site),
-        problems=tuple(_problems(clip_frames, played, ground, after, exact, level is not original, settings)),
+        problems=tuple(_problems(clip_frames, played, ground, after, exact, level is not settled, settings)),
     )
 
 

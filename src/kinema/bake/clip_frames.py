@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from kinema.bake.settings import FASTEST_FPS, BakeSettings
-from kinema.bake.travel import Travel, travel_of, without_slip
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.model.clip import Clip
@@ -19,8 +18,9 @@ from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.model.root_motion import Root
 from kinema.model.skeleton import Joint
-from kinema.motion.contacts import held_feet, planted_feet
+from kinema.motion.contacts import SKATING, contacts_of, held_feet, planted_feet
 from kinema.motion.soles import slides_of, sole_motion, sole_points
+from kinema.motion.travel import Travel, travel_of, without_slip
 from kinema.roles import with_rotated_ends
 
 DEFAULT_FPS = 30.0
@@ -172,14 +172,15 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
         poses = Pose.of(*(np.concatenate(parts) for parts in zip(poses.arrays(), added.arrays(), strict=True)))
         times = times[0] + np.arange(times.size + closing) * dt
     closed = settings.loops > 1 or _is_loop(rig, poses)
-    travel = travel_of(rig, rig.skeleton.world(poses), dt, closed=closed)
+    points = sole_points(rig, rig.skeleton.world(poses).astype(np.float64))
+    travel = travel_of(rig, points, dt, closed=closed)
     own = _own_travel(rig, poses)
     stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * rig.leg_length
     wanted = settings.on_treadmill or not settings.in_place
     moves = settings.places_feet and travel.needed and stays and wanted
     moves = moves if settings.travel is None else settings.travel
     if moves:
-        travel = without_slip(rig, rig.skeleton.world(poses), dt, travel)
+        travel = without_slip(rig, points, dt, travel)
     transforms = travel.transforms(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
     one_pass = transforms[-1] @ own
     which, transforms = _repeated(transforms, one_pass, range(-1 if closed else 0, settings.loops))
@@ -215,19 +216,39 @@ def skip_calibration(rig: Rig, poses: Pose, stride: int, dt: float) -> Pose:
     keys = poses.rotations[::stride, joints].astype(np.float64)
     steps = arrays.angle_between(keys[:-1], keys[1:]).mean(axis=-1)
     for key in range(min(round(CALIBRATION_TIME / (stride * dt)), len(steps) - 2)):
-        others = np.append(steps[:key], steps[key + 1 : key + 1 + CALIBRATION_AFTER])
-        if steps[key] > max(CALIBRATION_STEP, CALIBRATION_RATIO * others.max()):
-            return poses[np.maximum(np.arange(poses.shape[0]), (key + 1) * stride)]
+        # A jump may lie between two keys: those beside it do not count.
+        others = np.append(steps[: max(key - 1, 0)], steps[key + 2 : key + 1 + CALIBRATION_AFTER])
+        far = CALIBRATION_RATIO * others.max(initial=0.0)
+        if steps[key] > max(CALIBRATION_STEP, far):
+            first, last = key - (key > 0 and steps[key - 1] > far), key + 1 + (steps[key + 1] > far)
+            return _without_jump(rig, poses, first * stride, last * stride, joints)
     return poses
+
+
+def _without_jump(rig: Rig, poses: Pose, first: int, last: int, joints: list[int]) -> Pose:
+    """The poses with those up to a jump, from one frame to another, replaced by the one after it: whole, or, where legs
+    and hips do not jump, of the parts that do.
+    """
+    after = np.maximum(np.arange(poses.shape[0]), last)
+    jumps = arrays.angle_between(*poses.rotations[[first, last]].astype(np.float64)) > CALIBRATION_STEP
+    if jumps[[int(rig.hips), *(int(joint) for leg in rig.legs for joint in leg.joints)]].any():
+        return poses[after]
+    parts, moved = [part.copy() for part in poses.arrays()], rig.skeleton.below([j for j in joints if jumps[j]])
+    for part in parts:
+        part[:, moved] = part[after][:, moved]
+    return Pose.of(*parts)
 
 
 def find_contacts(clip_frames: ClipFrames) -> ClipFrames:
     """Return the frames with the contacts of their feet, none of which the bake has put elsewhere."""
     rig, world, dt = clip_frames.rig, clip_frames.world, clip_frames.dt
     soles = sole_motion(rig, sole_points(rig, world), dt)
-    planted = planted_feet(soles, dt, clip_frames.travel.speed)
-    body = np.gradient(clip_frames.transforms[:, :3, 3], dt, axis=0) if clip_frames.moved else None
-    held = held_feet(soles, slides_of(rig, world), dt, planted, body)
+    if clip_frames.moved:
+        body = np.gradient(clip_frames.transforms[:, :3, 3], dt, axis=0)
+        planted = planted_feet(soles, dt, clip_frames.travel.speed, SKATING)
+        held = held_feet(soles, slides_of(rig, world), dt, planted, body)
+    else:
+        planted, held = contacts_of(rig, soles, world[:, rig.hips, :3, 3], dt)
     return replace(clip_frames, planted=planted, held=held, placed=np.zeros_like(held))
 
 

@@ -17,14 +17,15 @@ from kinema.metrics import PARTS, Metrics, Soles
 from kinema.model.rig import Rig
 from kinema.motion.contacts import SHORTEST, STILL
 from kinema.motion.runs import nearest_set, stretches
-from kinema.motion.soles import BALL, HEEL
+from kinema.motion.soles import BALL, HEEL, TIP
 from kinema.solvers.body.roles import joint_of
 
 MOST_OFF = 0.02
 """Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""
 
-MOST_SLIDE = 0.01
-"""Leg lengths that a standing foot may slide: 1 cm of a person."""
+MOST_SLIDE, TOUCHES = 0.015, 0.012
+"""Leg lengths that a standing foot may slide: 1.5 cm of a person; and that a point of it is above the ground at most to
+touch it: one that is higher is on its way."""
 
 PASSED_SHARE = 0.15
 """Share of the body's speed up to which a point of a sole stands: the faster a body passes over its foot, the less it
@@ -33,7 +34,7 @@ is still."""
 SETTLES = 1 / 30
 """Seconds at the start and at the end of a contact in which a foot settles and lifts off."""
 
-MOST_LIFTED, OVER = 0.15, 0.25
+MOST_LIFTED, OVER = 0.12, 0.15
 """Leg lengths that a body may be off its height above the ground in the clip, and seconds, standard deviation, over
 which that is taken: within a step of stairs it has to be."""
 
@@ -90,7 +91,7 @@ def shortfalls(clip_frames: ClipFrames, played: Any, ground: Any, after: Metrics
 
 
 def seen_slides(clip_frames: ClipFrames, played: Any, soles: Soles) -> Any:
-    """(F, L): how far heels and balls have slid along the ground since they came to stand there.
+    """(F, L): how far heels, balls and tips have slid along the ground since they came to stand there.
 
     A point of a sole stands where its foot is held, near the ground, and slow, for the body that passes over it: one
     that is faster lands, lifts off, or is dragged as the clip has it.
@@ -99,9 +100,9 @@ def seen_slides(clip_frames: ClipFrames, played: Any, soles: Soles) -> Any:
     body = np.gradient(arrays.across(played[:, rig.hips, :3, 3], clip_frames.up), dt, axis=0)
     slow = np.maximum(STILL.speed * leg, PASSED_SHARE * np.linalg.norm(body, axis=-1))[:, np.newaxis, np.newaxis]
     speeds = np.linalg.norm(np.gradient(soles.points, dt, axis=0), axis=-1)
-    stands = clip_frames.held[..., np.newaxis] & soles.found & (soles.gap < MOST_OFF * leg) & (speeds < slow)
+    stands = clip_frames.held[..., np.newaxis] & soles.found & (soles.gap < TOUCHES * leg) & (speeds < slow)
     settles, slid = round(SETTLES / dt), np.zeros(clip_frames.held.shape)
-    for point in (HEEL, BALL):
+    for point in (HEEL, BALL, TIP):
         for foot, part in stretches(stands[..., point]):
             first = part.start + settles if part.start else 0
             last = part.stop - settles if part.stop < len(stands) else part.stop

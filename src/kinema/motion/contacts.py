@@ -19,12 +19,13 @@ import numpy as np
 
 from kinema.compile.jit import kernel, like
 from kinema.constants import PLANTED_SPEED
+from kinema.model.rig import Rig
 from kinema.motion.runs import runs, without_noise, without_short
-from kinema.motion.soles import SoleMotion
+from kinema.motion.soles import SoleMotion, body_speeds, slides_of_points
 
-SHORTEST = 0.06
-"""Seconds below which a foot that hardly moves is on its way, and below which a gap in a contact is noise. The shortest
-steps of a sprint last 0.08 s."""
+SHORTEST, LONGEST_GAP = 0.045, 0.06
+"""Seconds below which a foot that hardly moves is on its way, and below which a gap in a contact is noise. In the
+shortest steps of a sprint a foot is slow for 0.05 s."""
 
 RELEASE_SHARE = 1.25
 """A foot that stands lifts off at this many times the height and speed at which it was planted: no flicker between."""
@@ -59,14 +60,18 @@ class ContactRule:
 MEASURED = ContactRule(height=0.05, speed=PLANTED_SPEED)
 """Any motion, for figures: low are 4 cm. A swinging foot clears 1 to 2 cm, but fast."""
 
-PLANTED = ContactRule(height=0.018, speed=PLANTED_SPEED, of_body=0.5)
+PLANTED = ContactRule(height=0.018, speed=PLANTED_SPEED, of_body=0.25)
 """Feet of a bake that stand for sure: a higher one is lifting, however slowly, and a foot that swings does so at one to
 three times the body's speed."""
 
-STILL = ContactRule(height=0.035, speed=0.25, above_lowest=True)
-"""Points that hardly move just above the floor: they hold their foot."""
+SKATING = ContactRule(height=0.018, speed=PLANTED_SPEED, of_body=0.5)
+"""The same in walks in place, where the travel of the body is an estimate and feet skate."""
 
-KEPT = ContactRule(height=0.035, speed=0.5, above_lowest=True)
+STILL = ContactRule(height=0.035, speed=0.25, of_body=0.12, above_lowest=True)
+"""Points that hardly move just above the floor: they hold their foot. The faster a body passes over it, the less still
+it is."""
+
+KEPT = ContactRule(height=0.035, speed=0.5, of_body=0.2, above_lowest=True)
 """Up to where a contact goes on."""
 
 
@@ -88,33 +93,44 @@ def lowest_standing(soles: SoleMotion) -> Any:
 
 def planted_feet(soles: SoleMotion, dt: float, body_speed: Any = 0.0, rule: ContactRule = PLANTED) -> Any:
     """Return which feet are sure to stand, (F, ..., L): a point of their sole touches."""
-    return without_noise(touching(rule, soles, body_speed).any(axis=-1), SHORTEST / dt, SHORTEST / dt)
+    return without_noise(touching(rule, soles, body_speed).any(axis=-1), LONGEST_GAP / dt, SHORTEST / dt)
 
 
-def still_points(soles: SoleMotion) -> Any:
+def still_points(soles: SoleMotion, body_speed: Any = 0.0) -> Any:
     """Return which of heel, ball and tip hardly move just above where they stand, (F, L, 3)."""
-    return touching(STILL, soles)
+    return touching(STILL, soles, body_speed)
 
 
-def held_feet(soles: SoleMotion, slides: Any, dt: float, planted: Any, body: Any = None) -> Any:
+def held_feet(soles: SoleMotion, slides: Any, dt: float, planted: Any, body: Any = None, body_speed: Any = 0.0) -> Any:
     """Return which feet stand, (F, L): those that are planted, those that hardly move just above the floor, and both
     for as long as their contact goes on.
 
-    slides: (F, L, 3), how far each sole has slid. body: (F, 3), velocity of the body of a walk in place.
+    slides: (F, L, 3), how far each sole has slid. body: (F, 3), velocity of the body of a walk in place. body_speed:
+    (F,) or one, leg lengths a second, of another body.
     """
-    low, slow = low_points(KEPT, soles), soles.speeds <= KEPT.speed
-    surely = planted | still_points(soles).any(axis=-1)
+    low, slow = low_points(KEPT, soles), soles.speeds <= _most_speed(KEPT, body_speed)
+    surely = planted | still_points(soles, body_speed).any(axis=-1)
     if body is not None:
         slow |= _moves_back(soles, body)
         surely |= (low & slow).any(axis=-1)
     maybe, fewest = surely | (low & slow).any(axis=-1), SHORTEST / dt
-    surely, maybe = without_short(surely, fewest), ~without_short(~maybe, fewest)
+    surely, maybe = without_short(surely, fewest), ~without_short(~maybe, LONGEST_GAP / dt)
     farthest = (DRAGGED if body is None else SKATED) * float(soles.legs.mean())
     held = surely.copy()
     for foot, start, stop in zip(*runs(maybe.T), strict=True):
         if np.linalg.norm(slides[start:stop, foot] - slides[start, foot], axis=-1).max() < farthest:
             held[start:stop, foot] = surely[start:stop, foot].any()
     return without_short(held, fewest)
+
+
+def contacts_of(rig: Rig, soles: SoleMotion, hips: Any, dt: float) -> tuple[Any, Any]:
+    """Return which feet of a body that moves over the ground are sure to stand, and which stand, (F, L) each.
+
+    hips: (F, 3).
+    """
+    speeds = body_speeds(hips, soles.up, rig.leg_length, dt)
+    planted = planted_feet(soles, dt, speeds)
+    return planted, held_feet(soles, slides_of_points(rig, soles.points), dt, planted, body_speed=speeds)
 
 
 def _most_speed(rule: ContactRule, body_speed: Any) -> Any:

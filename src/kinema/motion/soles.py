@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema.math.smoothing import smooth_gaussian
 from kinema.model.rig import Rig
 
 HEEL, BALL, TIP = 0, 1, 2
@@ -17,6 +18,10 @@ HEEL, BALL, TIP = 0, 1, 2
 
 ROLLS_OVER = 0.03
 """Leg lengths above the lowest point of a sole within which other points carry it, too; the lower, the more."""
+
+
+BODY_OVER = 0.1
+"""Seconds, standard deviation, over which the speed of a body is taken: hips sway within a step."""
 
 
 class SoleMotion(NamedTuple):
@@ -73,11 +78,25 @@ def sole_motion(rig: Rig, points: Any, dt: float, floor: Any = None) -> SoleMoti
     return SoleMotion(points, velocity, (points @ up - level) / legs[:, np.newaxis], legs, up)
 
 
+def body_speeds(hips: Any, up: Any, leg: float, dt: float) -> Any:
+    """Measure how fast hips, (F, 3), move along the ground, (F,), leg lengths a second."""
+    if len(hips) < 2:
+        return np.zeros(len(hips))
+    velocity = np.gradient(hips, dt, axis=0)
+    velocity = smooth_gaussian(velocity - (velocity @ up)[:, np.newaxis] * up, BODY_OVER / dt, "edge")
+    return np.linalg.norm(velocity, axis=-1) / leg
+
+
 def slides_of(rig: Rig, world: Any) -> Any:
-    """Sum up how far each sole has slid along the ground since the first frame, where it rolls over the ground,
-    (F, L, 3).
+    """Sum up how far each sole has slid along the ground since the first frame, (F, L, 3). world: (F, J, 4, 4)."""
+    return slides_of_points(rig, sole_points(rig, world))
+
+
+def slides_of_points(rig: Rig, points: Any) -> Any:
+    """Sum up how far each sole, (F, L, 3, 3), has slid along the ground since the first frame, where it rolls over the
+    ground, (F, L, 3).
     """
-    points, up = sole_points(rig, world), np.array(rig.up)
+    up = np.array(rig.up)
     heights = points @ up
     heights = (heights[1:] + heights[:-1]) / 2
     above = (heights - heights.min(axis=-1, keepdims=True)) / (ROLLS_OVER * rig.leg_length)

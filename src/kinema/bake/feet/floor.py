@@ -14,6 +14,7 @@ import numpy as np
 
 from kinema.bake.clip_frames import ClipFrames, find_contacts
 from kinema.bake.feet.hold import bridge_contacts, move_feet
+from kinema.bake.feet.legs import raise_hips
 from kinema.bake.settings import BakeSettings
 from kinema.bake.site import Site, heights_along
 from kinema.errors import InputError
@@ -21,9 +22,9 @@ from kinema.math import arrays
 from kinema.math.smoothing import smooth_gaussian
 from kinema.model.character import Character
 from kinema.model.rig import Rig
-from kinema.motion.contacts import STILL
-from kinema.motion.runs import runs, stretches, without_noise
-from kinema.motion.soles import BALL, sole_motion, sole_points
+from kinema.motion.footholds import MOST_DRIFT, Footholds, find_footholds, floor_drift
+from kinema.motion.runs import runs
+from kinema.motion.soles import BALL, SoleMotion, sole_motion, sole_points
 
 FIRST_FACING = 1.0
 """Seconds from the start whose mean facing is the first one: about a stride, over which the sway of hips cancels."""
@@ -35,19 +36,11 @@ SIDEWAYS = 0.5
 """Of a facing, how much of its unit length must lie along the ground to be read from the body's front, not its side."""
 
 SHORTEST_STAND = 0.1
-"""Seconds in which a foot hardly moves, at least, to be a foothold."""
+"""Seconds in which a foot hardly moves, at least, to stand on something."""
 
-UNEVEN, STEPPED = 0.08, 0.15
-"""Leg lengths that a foothold is above or below the floor, at least, for a clip to be levelled, and that its foot steps
-to get there or from there. Captured feet that stand on one floor differ by 0.03, rarely by 0.07. Feet that do not step
-but are still high up belong to a body that falls or jumps.
-"""
-
-LOWER = 0.1
-"""Leg lengths that another foot stands below one that does not carry the body."""
-
-UPRIGHT, BESIDE = 0.6, 0.6
-"""Leg lengths that the hips are above a foot that carries them, at least, and beside it, at most."""
+STEPPED = 0.15
+"""Leg lengths that a foot steps, at least, to get to a foothold that is off the floor or from there. Feet that do not
+step but are still high up belong to a body that falls or jumps."""
 
 HEIGHT_SMOOTHING = 0.12
 """Seconds, standard deviation: the height of the ground below the body is smoothed over about one step."""
@@ -93,6 +86,20 @@ def facing_of(rig: Rig, world: Any) -> Any:
 # --- the floor of a clip ----------------------------------------------------------------------------------------
 
 
+def settle_floor(clip_frames: ClipFrames) -> ClipFrames:
+    """Take out what the floor of a capture drifts: the body goes down, or up, by what the feet that stand are off the
+    floor of the clip. What is farther off is no drift but a step: `level_floor` brings it down.
+    """
+    if clip_frames.moved or clip_frames.one_pass:
+        return clip_frames
+    drift = floor_drift(*_soles_and_hips(clip_frames), clip_frames.dt)
+    if not drift.any():
+        return clip_frames
+    above = clip_frames.above(clip_frames.world, clip_frames.rig.hips)
+    raised = -drift * clip_frames.rig.leg_length
+    return find_contacts(clip_frames.with_poses(raise_hips(clip_frames, clip_frames.poses, above, raised)))
+
+
 def level_floor(character: Character, clip_frames: ClipFrames) -> ClipFrames:
     """Bring all footholds of a character on two legs to the floor of its clip."""
     if len(clip_frames.rig.legs) != 2:
@@ -110,7 +117,7 @@ def _is_uneven(clip_frames: ClipFrames, stands: Any, levels: Any) -> bool:
     """Whether a foot steps onto something, or down from it."""
     balls = arrays.across(sole_points(clip_frames.rig, clip_frames.world)[:, :, BALL], clip_frames.up)
     foot, start, stop = runs(stands.T)
-    for n in np.flatnonzero(np.abs(levels[start, foot]) > UNEVEN):
+    for n in np.flatnonzero(np.abs(levels[start, foot]) > MOST_DRIFT):
         at = np.median(balls[start[n] : stop[n], foot[n]], axis=0)
         for other in (n - 1, n + 1):
             if 0 <= other < len(foot) and foot[other] == foot[n]:
@@ -120,23 +127,14 @@ def _is_uneven(clip_frames: ClipFrames, stands: Any, levels: Any) -> bool:
     return False
 
 
-def _footholds(clip_frames: ClipFrames) -> tuple[Any, Any]:
-    """(F, 2): which feet stand and carry the body, and how many leg lengths that is above the floor."""
-    rig, up, dt, world = clip_frames.rig, clip_frames.up, clip_frames.dt, clip_frames.world
-    points = sole_points(rig, world)
-    # However high: a foothold is on something that is not there.
-    still = sole_motion(rig, points, dt).speeds.min(axis=-1) <= STILL.speed
-    still = without_noise(still, SHORTEST_STAND / dt, SHORTEST_STAND / dt)
-    heights = (points @ up).min(axis=-1)
-    way = (world[:, rig.hips, np.newaxis, :3, 3] - points.mean(axis=2)) / rig.leg_length
-    under = (way @ up > UPRIGHT) & (np.linalg.norm(arrays.across(way, up), axis=-1) < BESIDE)
-    stands, levels = np.zeros_like(still), np.zeros(still.shape)
-    for foot, part in stretches(still):
-        level = float(np.median(heights[part, foot]))
-        other = still[part, 1 - foot] & (heights[part, 1 - foot] < level - LOWER * rig.leg_length)
-        stands[part, foot] = (under[part, foot] & ~other).any()
-        levels[part, foot] = (level - rig.floor) / rig.leg_length
-    return stands, levels
+def _footholds(clip_frames: ClipFrames) -> Footholds:
+    """Where the feet of a clip stand long enough to be on something."""
+    return find_footholds(*_soles_and_hips(clip_frames), clip_frames.dt, SHORTEST_STAND)
+
+
+def _soles_and_hips(clip_frames: ClipFrames) -> tuple[SoleMotion, Any]:
+    rig, world = clip_frames.rig, clip_frames.world
+    return sole_motion(rig, sole_points(rig, world), clip_frames.dt), world[:, rig.hips, :3, 3]
 
 
 # --- the ground -------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from kinema.bake.travel import travel_of, without_slip
 from kinema.errors import InputError
 from kinema.io.gltf import Document
 from kinema.math import arrays
@@ -18,6 +17,8 @@ from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
+from kinema.motion.soles import sole_points
+from kinema.motion.travel import travel_of, without_slip
 
 HUMAN_LEG = 0.836
 """Leg length of the person that grounds are made for, metres."""
@@ -252,11 +253,11 @@ def planted_motion(character: Character, clip: Clip) -> ClipMotion:
     times = np.linspace(0.0, clip.duration, min(round(clip.duration * JUDGED_FPS), JUDGED_FRAMES) + 2)
     world = rig.skeleton.world(clip.sample(times))
     dt = float(times[1])
-    travel = travel_of(rig, world, dt, closed=True)
+    travel = travel_of(rig, sole_points(rig, world), dt, closed=True)
     own = replace(own, floor=travel.floor)
     if not travel.needed:
         return own
-    velocity = without_slip(rig, world, dt, travel).velocity.mean(axis=0)
+    velocity = without_slip(rig, sole_points(rig, world), dt, travel).velocity.mean(axis=0)
     speed = float(np.linalg.norm(velocity))
     return replace(own, speed=speed, ahead=velocity / speed) if speed else own
 

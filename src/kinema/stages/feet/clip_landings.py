@@ -19,9 +19,11 @@ from kinema.math import arrays, spring, vec, xform
 from kinema.math.rows import load3, load_matrix, load_origin, store3
 from kinema.model.clip import Clip
 from kinema.model.root_motion import Root
-from kinema.motion.contacts import SHORTEST, stand_one_by_one, still_points
+from kinema.motion.contacts import SHORTEST, contacts_of, stand_one_by_one
+from kinema.motion.footholds import floor_drift
 from kinema.motion.runs import without_noise
 from kinema.motion.soles import BALL, HEEL, TIP, sole_motion, sole_points
+from kinema.motion.travel import travel_of, without_slip
 from kinema.stages.feet.clip_foot import CONTACT_SWITCH
 from kinema.stages.feet.foot_contact import SHORTEST_SWING
 from kinema.stages.feet.foot_records import LEAVES, NO_OVERRIDE
@@ -34,6 +36,9 @@ RATE = 120.0
 
 CHUNK = 1024
 """Frames whose joints are computed at once: of a long clip only hips and soles are kept."""
+
+IN_PLACE_GOES, FEWEST_FRAMES = 0.1, 8
+"""Leg lengths between the first and the last hips of a walk in place, at most; and frames that show one."""
 
 SHORTEST_CLIP = 1e-6
 """Seconds of a clip that is longer than a pose."""
@@ -203,6 +208,8 @@ class ClipLandings:
         count = max(math.ceil(duration * RATE - 1e-6), 1)
         rate = count / duration if duration > 0.0 else RATE
         hips, soles, ground = self._sample(clip, root, np.arange(count + 1) / rate)
+        moves = self._travel(hips, soles, rate, loop)
+        hips, soles, ground = _moved_each(hips, moves), _moved_each(soles, moves), moves @ ground
         first = 0
         if loop and duration > 0.0:
             one_pass = ground[-1] @ np.linalg.inv(ground[0])
@@ -212,7 +219,7 @@ class ClipLandings:
                 for part in (hips, soles)
             )
             first = count
-        contacts = self._contacts(soles, rate)
+        contacts = self._contacts(soles, hips, rate)
         velocity = np.gradient(hips, 1.0 / rate, axis=0) if len(hips) > 1 else np.zeros_like(hips)
         own = slice(first, first + count + 1)
         inverse = np.linalg.inv(ground)[:, :3, :3]
@@ -237,12 +244,26 @@ class ClipLandings:
             grounds.append(_grounds(root, pose, rig.up))
         return np.concatenate(hips), np.concatenate(soles), np.concatenate(grounds)
 
-    def _contacts(self, soles: Any, rate: float) -> Any:
+    def _travel(self, hips: Any, soles: Any, rate: float, loop: bool) -> Any:
+        """(F, 4, 4): how the feet of a walk in place move the character, as a game will; no motion for all others."""
+        rig, none = self._crowd.rig, np.tile(np.eye(4), (len(hips), 1, 1))
+        stays = np.linalg.norm(hips[-1] - hips[0]) < IN_PLACE_GOES * rig.leg_length
+        if len(hips) < FEWEST_FRAMES or not stays:
+            return none
+        travel = travel_of(rig, soles, 1.0 / rate, closed=loop)
+        if not travel.needed:
+            return none
+        return without_slip(rig, soles, 1.0 / rate, travel).transforms(rig.up, 1.0 / rate)
+
+    def _contacts(self, soles: Any, hips: Any, rate: float) -> Any:
         """(F, L): which feet stand (1), leave (LEAVES) or are in the air (0). They stand where a point is low and slow
-        for long enough.
+        for long enough, over a floor that may drift: as a bake finds them.
         """
-        motion = sole_motion(self._crowd.rig, soles, 1.0 / rate)
-        heights = motion.heights
+        rig = self._crowd.rig
+        motion = sole_motion(rig, soles, 1.0 / rate)
+        drift = floor_drift(motion, hips, 1.0 / rate)
+        heights = motion.heights - drift[:, np.newaxis, np.newaxis]
+        motion = motion._replace(heights=heights)
         touches = np.where(heights[..., HEEL] < heights[..., BALL] - CONTACT_SWITCH, HEEL, BALL)
         ends = np.minimum(heights[..., HEEL], heights[..., BALL])
         touches = np.where(heights[..., TIP] < ends - CONTACT_SWITCH, TIP, touches)
@@ -251,7 +272,7 @@ class ClipLandings:
         speed = np.take_along_axis(speeds, touches[..., np.newaxis], axis=-1)[..., 0]
         stands = stand_one_by_one(heights.min(axis=-1), speed, self._height, self._speed)
         if self._height > 0.0 and self._speed > 0.0:
-            stands |= still_points(motion).any(axis=-1)
+            stands |= contacts_of(rig, motion, hips, 1.0 / rate)[1]
         stands = without_noise(stands, SHORTEST_SWING * rate, SHORTEST * rate)
         on_tip = (touches == TIP) & (ends > TIP_ALONE)
         return np.where(_toe_off(stands, on_tip, TOE_OFF * rate), LEAVES, stands)
@@ -308,6 +329,12 @@ def _grounds(root: Root | None, pose: Any, up: Any) -> Any:
         grounds[:, :3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array(up, np.float64), rows[:, 3]))
         grounds[:, :3, 3] = rows[:, :3]
     return grounds
+
+
+def _moved_each(points: Any, matrices: Any) -> Any:
+    """Points of each frame, (F, ..., 3), moved by its matrix, (F, 4, 4)."""
+    flat = points.reshape(len(points), -1, 3)
+    return (flat @ matrices[:, :3, :3].swapaxes(1, 2) + matrices[:, np.newaxis, :3, 3]).reshape(points.shape)
 
 
 def _moved(points: Any, matrix: Any) -> Any:

@@ -17,8 +17,8 @@ import numpy as np
 from kinema.math import arrays
 from kinema.math.smoothing import smooth_gaussian
 from kinema.model.rig import Rig
-from kinema.motion.contacts import held_feet, planted_feet
-from kinema.motion.soles import slides_of, sole_motion, sole_points
+from kinema.motion.contacts import SKATING, held_feet, planted_feet
+from kinema.motion.soles import slides_of_points, sole_motion
 
 LOW_SOLE = 0.05
 """Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""
@@ -102,12 +102,12 @@ class Travel:
         return np.array(transforms)
 
 
-def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
+def travel_of(rig: Rig, points: Any, dt: float, *, closed: bool) -> Travel:
     """Find the travel that keeps planted feet where they are.
 
-    world: (F, J, 4, 4), frames dt seconds apart, in the character's own space. closed: whether the clip is a loop.
+    points: (F, L, 3, 3), of the soles, dt seconds apart, in the character's own space. closed: whether the clip is a
+    loop.
     """
-    points = sole_points(rig, world)
     frames, legs = points.shape[:2]
     if frames < 2 or not legs:
         return Travel(np.zeros((max(frames - 1, 0), 3)), 0.0, 0.0, rig.floor, 0)
@@ -131,22 +131,24 @@ def travel_of(rig: Rig, world: Any, dt: float, *, closed: bool) -> Travel:
     return Travel(each @ along, turn, speed, rig.floor if off else floor, showing)
 
 
-def without_slip(rig: Rig, world: Any, dt: float, travel: Travel) -> Travel:
+def without_slip(rig: Rig, points: Any, dt: float, travel: Travel) -> Travel:
     """Return the travel at which standing feet do not slide, on average.
 
     A first estimate goes by the feet that agree with each other. Where they skate, these are few: one foot passes
     under the body faster than another, and faster late in its stance than early.
 
-    world: (F, J, 4, 4), of a walk in place.
+    points: (F, L, 3, 3), of the soles of a walk in place.
     """
     rig = replace(rig, floor=travel.floor)
     least = SKATES
     for _ in range(SLIP_ROUNDS):
         transforms = travel.transforms(rig.up, dt)
-        moved = transforms[:, np.newaxis] @ world
+        moved = (
+            np.einsum("frc,flpc->flpr", transforms[:, :3, :3], points) + transforms[:, np.newaxis, np.newaxis, :3, 3]
+        )
         body = np.gradient(transforms[:, :3, 3], dt, axis=0)
-        soles, slid = sole_motion(rig, sole_points(rig, moved), dt), slides_of(rig, moved)
-        held = held_feet(soles, slid, dt, planted_feet(soles, dt, travel.speed), body)
+        soles, slid = sole_motion(rig, moved, dt), slides_of_points(rig, moved)
+        held = held_feet(soles, slid, dt, planted_feet(soles, dt, travel.speed, SKATING), body)
         slides = np.einsum("frc,flr->flc", transforms[1:, :3, :3], np.diff(slid, axis=0))
         standing = held[1:] & held[:-1]
         slip = _common(slides[standing] / dt, AGREES * travel.speed * rig.leg_length)

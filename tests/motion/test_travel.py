@@ -5,9 +5,10 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake.travel import travel_of
 from kinema.demo import humanoid, quadruped, spider
 from kinema.math import arrays
+from kinema.motion.soles import sole_points
+from kinema.motion.travel import travel_of
 
 BODIES = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 
@@ -25,7 +26,7 @@ def test_the_travel_of_a_clip_is_found_again(body, clip):
     real = moving.root_motion(0.0, moving.duration, joint="root").offset
     times, dt = frames(moving)
     world = character.skeleton.world(moving.in_place(joint="root").sample(times))
-    travel = travel_of(rig, world, dt, closed=True)
+    travel = travel_of(rig, sole_points(rig, world), dt, closed=True)
     transforms = travel.transforms(rig.up, dt)
     assert travel.needed
     assert travel.turn == 0.0
@@ -39,7 +40,7 @@ def test_planted_feet_stay_where_they_are(body):
     rig, clip = character.rig, character.clips["walk"].in_place(joint="root")
     times, dt = frames(clip)
     world = character.skeleton.world(clip.sample(times))
-    placed = travel_of(rig, world, dt, closed=True).transforms(rig.up, dt)[:, np.newaxis] @ world
+    placed = travel_of(rig, sole_points(rig, world), dt, closed=True).transforms(rig.up, dt)[:, np.newaxis] @ world
     planted = metrics.planted_from(rig, placed, dt)
     assert 0.4 < planted.mean() < 0.9
     leg = max(rig.skeleton.length(leg.joints) for leg in rig.legs)
@@ -53,7 +54,7 @@ def test_travelling_or_standing_clips_get_no_travel(body, clip):
     character = BODIES[body]()
     times, dt = frames(character.clips[clip])
     world = character.skeleton.world(character.clips[clip].sample(times))
-    travel = travel_of(character.rig, world, dt, closed=True)
+    travel = travel_of(character.rig, sole_points(character.rig, world), dt, closed=True)
     assert not travel.needed
     assert travel.speed < 0.05
 
@@ -70,7 +71,9 @@ def test_a_walk_in_a_circle_turns(rate):
     bent[..., :3, 3] += np.einsum("...rc,...c->...r", bent[..., :3, :3], world[..., :3, 3] * (1.0, 1.0, 0.0))
     bent[..., :3, :3] = bent[..., :3, :3] @ world[..., :3, :3]
     transforms = around(times * rate, speed / rate)
-    travel = travel_of(character.rig, np.linalg.inv(transforms)[:, np.newaxis] @ bent, dt, closed=True)
+    travel = travel_of(
+        character.rig, sole_points(character.rig, np.linalg.inv(transforms)[:, np.newaxis] @ bent), dt, closed=True
+    )
     assert travel.turn == pytest.approx(rate, abs=0.05)
     found = travel.transforms(character.rig.up, dt)
     assert np.abs(found[-1] - transforms[-1])[:3, 3].max() < 0.04
@@ -88,7 +91,7 @@ def around(angle, radius):
 def test_one_frame_or_no_legs_go_nowhere():
     character = humanoid()
     world = character.skeleton.world(character.clips["walk"].sample(np.zeros(1)))
-    travel = travel_of(character.rig, world, 1 / 30, closed=False)
+    travel = travel_of(character.rig, sole_points(character.rig, world), 1 / 30, closed=False)
     assert not travel.needed
     assert travel.transforms(character.rig.up, 1 / 30).shape == (1, 4, 4)
 
@@ -101,5 +104,5 @@ def test_the_floor_is_where_feet_stand():
     for lifted, found in ((0.03, 0.03), (-0.03, -0.03), (0.5, 0.0)):
         world = character.skeleton.world(clip.sample(times))
         world[..., 1, 3] += lifted
-        floor = travel_of(rig, world, dt, closed=True).floor
+        floor = travel_of(rig, sole_points(rig, world), dt, closed=True).floor
         assert floor - rig.floor == pytest.approx(found, abs=0.005)
