@@ -212,7 +212,7 @@ def _unseen(reference: Reference, gap: Any, found: Any) -> Any:
 
 
 def _hover(reference: Reference, gap: Any, found: Any) -> Any:
-    """(F,): how high standing feet are above the ground, less what their lowest point is above its level in the clip."""
+    """(F,): how high standing feet are above the ground, less what they are above their level in the clip."""
     off, heights = np.zeros(len(gap)), reference.points @ reference.up
     for contact in reference.contacts:
         part = _trimmed(contact, len(gap))
