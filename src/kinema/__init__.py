@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from kinema.planar.walker_2d import Walker2DFrame as Walker2DFrame
     from kinema.planar.walker_2d import WalkerSprites as WalkerSprites
     from kinema.playground.notebook import play as play
+    from kinema.retargeting.clean import CleanReport as CleanReport
+    from kinema.retargeting.clean import clean as clean
     from kinema.retargeting.live import Retargeter as Retargeter
     from kinema.retargeting.report import RetargetReport as RetargetReport
     from kinema.retargeting.retarget import retarget as retarget
@@ -248,6 +250,8 @@ _HOME = {
     "two_bone_2d": "kinema.solvers.limb.two_bone_2d",
     "TwoBoneRotationsResult": "kinema.solvers.limb.two_bone_rotations",
     "two_bone_rotations": "kinema.solvers.limb.two_bone_rotations",
+    "CleanReport": "kinema.retargeting.clean",
+    "clean": "kinema.retargeting.clean",
     "Retargeter": "kinema.retargeting.live",
     "RetargetReport": "kinema.retargeting.report",
     "retarget": "kinema.retargeting.retarget",

@@ -174,7 +174,7 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     closed = settings.loops > 1 or _is_loop(rig, poses)
     points = sole_points(rig, rig.skeleton.world(poses).astype(np.float64))
     travel = travel_of(rig, points, dt, closed=closed)
-    own = _own_travel(rig, poses)
+    own = own_travel(rig, poses)
     stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * rig.leg_length
     wanted = settings.on_treadmill or not settings.in_place
     moves = settings.places_feet and travel.needed and stays and wanted
@@ -303,7 +303,7 @@ def _is_open_loop(rig: Rig, poses: Pose, stride: int) -> bool:
     """
     if not rig.legs or poses.shape[0] < 4 * stride:
         return False
-    if float(np.linalg.norm(_own_travel(rig, poses)[:3, 3])) > IN_PLACE_GOES * rig.leg_length:
+    if float(np.linalg.norm(own_travel(rig, poses)[:3, 3])) > IN_PLACE_GOES * rig.leg_length:
         return False
     world = rig.skeleton.world(poses[[0, stride, -1 - stride, -1]])
     soles = sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
@@ -317,8 +317,8 @@ def _is_open_loop(rig: Rig, poses: Pose, stride: int) -> bool:
     return any(OPEN_STEPS[0] * each <= length <= OPEN_STEPS[1] * each for each in lengths)
 
 
-def _own_travel(rig: Rig, poses: Pose) -> Any:
-    """(4, 4): how the clip itself moves the hips over the ground, in the character's own space."""
+def own_travel(rig: Rig, poses: Pose) -> Any:
+    """Return how the clip itself moves the hips over the ground, (4, 4), in the character's own space."""
     root = Root(rig.skeleton, int(rig.hips), rig.up)
     start, end = (_as_matrix(row, rig.up) for row in root.transforms(np.arange(2), *poses[[0, -1]].arrays()))
     return end @ np.linalg.inv(start)

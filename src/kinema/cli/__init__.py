@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from kinema.cli import bake, bench, convert, fit, info, play, render, retarget, sample, stream, warmup
+from kinema.cli import bake, bench, clean, convert, fit, info, play, render, retarget, sample, stream, warmup
 from kinema.cli.options import command
 from kinema.cli.streams import use_safe_streams
 
@@ -52,6 +52,7 @@ app.command(rich_help_panel=_FILES, epilog=bake.EXAMPLES)(command(bake.BakeOptio
 app.command(rich_help_panel=_FILES, epilog=retarget.EXAMPLES)(command(retarget.RetargetOptions, retarget.retarget))
 app.command(rich_help_panel=_FILES, epilog=fit.EXAMPLES)(command(fit.FitOptions, fit.fit))
 app.command(rich_help_panel=_FILES, epilog=stream.EXAMPLES)(command(stream.StreamOptions, stream.stream))
+app.command(rich_help_panel=_FILES, epilog=clean.EXAMPLES)(command(clean.CleanOptions, clean.clean))
 app.command(rich_help_panel=_FILES, epilog=convert.EXAMPLES)(command(convert.ConvertOptions, convert.convert))
 app.command(rich_help_panel=_MACHINE, epilog=warmup.EXAMPLES)(warmup.warmup)
 app.command(rich_help_panel=_MACHINE, epilog=bench.EXAMPLES, context_settings=bench.SETTINGS)(bench.bench)

@@ -71,8 +71,8 @@ def run_files(
     from kinema.version import __version__
 
     found = [_readable(text) for text in files]
-    listed = items(found, options.output, kind, suffixes)
-    folder = _output_folder(listed, options.output)
+    listed = items(found, options.output if order.writes else Path(), kind, suffixes)
+    folder = _output_folder(listed, options.output) if order.writes else None
     figures = None if options.report is None else ReportFile(options.report, order.fingerprint, force=options.force)
     with _progress(len(listed)) as (share, done):
         reports = run_many(listed, order, folder, _runner(options, share), force=options.force, done=done)

@@ -54,14 +54,15 @@ def run_many(
     reports: dict[Item, dict[str, Any]] = {}
 
     def finish(item: Item, report: dict[str, Any]) -> None:
-        reports[item] = {**report, "file": item.name, "output": str(item.output)}
+        output = {"output": str(item.output)} if order.writes else {}
+        reports[item] = {**report, "file": item.name, **output}
         done(reports[item])
 
     def pending() -> PendingFiles:
         for item in items:
             try:
                 data = read(item)
-                if not force and _is_skipped(item, data, manifest):
+                if order.writes and not force and _is_skipped(item, data, manifest):
                     finish(item, {"status": "skipped"})
                     continue
             except KinemaError as problem:
@@ -72,7 +73,7 @@ def run_many(
     if len(items) > 1:
         order = order.informed(_readable(items))
     for item, data, outcome in runner(pending(), order):
-        finish(item, _written(item, data, outcome, manifest))
+        finish(item, _written(item, data, outcome, manifest) if order.writes else outcome.report)
     return [reports[item] for item in items]
 
 

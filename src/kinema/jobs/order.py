@@ -31,6 +31,8 @@ class Order(ABC):
     """Equal for equal orders only."""
     status: ClassVar[str]
     """What a file is when it is done, such as "baked"."""
+    writes: ClassVar[bool] = True
+    """Whether there are new files; an order without any only reports."""
 
     def informed(self, files: Iterable[tuple[str, bytes]]) -> Order:
         """Return the order with what several files show together. files: their names and bytes, read as needed."""

@@ -75,8 +75,8 @@ DROP_SMOOTHING = 0.05
 # --- rest -------------------------------------------------------------------------------------------------------
 
 
-def rest_feet(clip_frames: ClipFrames) -> ClipFrames:
-    """Straighten toes, and hold feet and toes that rotate while heel and ball stand."""
+def rest_feet(clip_frames: ClipFrames, straighten: bool = True) -> ClipFrames:
+    """Straighten toes, if asked, and hold feet and toes that rotate while heel and ball stand."""
     world, rotations = clip_frames.world, clip_frames.poses.arrays()[1].copy()
     fade = REST_FADE / clip_frames.dt
     soles = sole_points(clip_frames.rig, world)
@@ -87,7 +87,7 @@ def rest_feet(clip_frames: ClipFrames) -> ClipFrames:
             continue
         if leg.toe is not None:
             toe = int(leg.toe)
-            if np.count_nonzero(flat[:, n]) >= FEWEST_FLAT / clip_frames.dt:
+            if straighten and np.count_nonzero(flat[:, n]) >= FEWEST_FLAT / clip_frames.dt:
                 straight = _straight(arrays.rotation_of(world[:, toe]), soles[:, n], flat[:, n], clip_frames.up)
                 rotations[:, toe] = clip_frames.rotated(world, toe, straight, rotations[:, toe])
             rotations[:, toe] = _at_rest(rotations[:, toe], flat[:, n], TOES, fade)

@@ -1,0 +1,137 @@
+"""`kinema clean`: its options, and how results are printed. The work is done in `kinema.retargeting.clean_job`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kinema.cli.errors import FAILED, one_line_errors
+from kinema.cli.many_files import ManyFilesOptions, run_files
+from kinema.cli.options import RoleOptions
+from kinema.io.formats import READ, WRITTEN
+
+_CLIPS, _MOTION = "Clips", "Motion"
+
+NOWHERE = Path("-")
+"""The output of a command that writes none."""
+
+EXAMPLES = """Examples:
+
+kinema clean capture.bvh -o clean.bvh
+
+kinema clean hero.glb -o hero_clean.glb --clip "Walk*"
+
+kinema clean generated/ -o clean/ --jobs 4 --report figures.json
+
+kinema clean captures/ --check"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanOptions(RoleOptions, ManyFilesOptions):
+    """The options of `kinema clean`, as they were typed."""
+
+    files: Annotated[list[str], typer.Argument(help=f"Motions ({' '.join(READ)}), folders or patterns.")]
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help=f"The new file ({' '.join(WRITTEN)}), or a folder. Not with --check.",
+            show_default=False,
+        ),
+    ] = NOWHERE
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only say what is wrong; exit status 1 if something is above its limit."),
+    ] = False
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False
+    clip: Annotated[
+        list[str],
+        typer.Option(help="Name or pattern of the clips; repeatable. Default: all.", rich_help_panel=_CLIPS),
+    ] = field(default_factory=list)
+    beside: Annotated[
+        bool,
+        typer.Option("--beside", help="Keep the old clips; new ones are called 'NAME clean'.", rich_help_panel=_CLIPS),
+    ] = False
+    floor: Annotated[
+        str,
+        typer.Option(metavar="level|keep", help="Bring feet to one level floor.", rich_help_panel=_MOTION),
+    ] = "level"
+    lock: Annotated[bool, typer.Option(help="Keep standing feet in place.", rich_help_panel=_MOTION)] = True
+    repair: Annotated[
+        bool, typer.Option(help="Take out pops, noise and poses of calibration.", rich_help_panel=_MOTION)
+    ] = True
+    loop: Annotated[
+        bool | None,
+        typer.Option(help="Close the seam of loops. Default: where feet end as they begin.", rich_help_panel=_MOTION),
+    ] = None
+
+
+def clean(options: CleanOptions) -> None:
+    """Take sliding, hovering and sinking feet, drift, pops and open seams out of motions.
+
+    In a glTF file, clean clips take the places of the old ones; the rest of the file stays as it is.
+    """
+    with one_line_errors("clean"):
+        from kinema import validation
+        from kinema.errors import InputError
+        from kinema.retargeting.clean import FLOORS
+        from kinema.retargeting.clean_job import CheckOrder, CleanOrder
+
+        validation.choice("--floor", options.floor, FLOORS)
+        if options.check and options.output != NOWHERE:
+            raise InputError("--check writes nothing; leave out --output")
+        if not options.check and options.output == NOWHERE:
+            raise InputError("give --output, or --check to look only")
+        order = (CheckOrder if options.check else CleanOrder)(
+            settings={name: getattr(options, name) for name in ("floor", "lock", "repair", "loop")},
+            clips=tuple(options.clip),
+            beside=options.beside,
+            roles=options.overrides(),
+            fingerprint=options.fingerprint([options.roles]),
+        )
+        seen: list[dict[str, Any]] = []
+        failed = run_files(options, options.files, order, seen.append)
+        if options.json:
+            typer.echo(json.dumps(seen, indent=1))
+        else:
+            for report in seen:
+                _print(report)
+        wrong = any(clip.get("wrong") for report in seen for clip in report["clips"])
+    raise typer.Exit(FAILED if failed or wrong else 0)
+
+
+def _print(report: dict[str, Any]) -> None:
+    """Print a table of the faults of a file's clips: before and after, or found and allowed."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from kinema.retargeting.clean import LIMITS, Fault, amount_of
+
+    checked = "limits" in report
+    table = Table(title=report["file"], title_justify="left")
+    for column in ("clip", "fault", *(("found", "at", "limit") if checked else ("before", "after"))):
+        table.add_column(column)
+    for clip in report["clips"]:
+        before = clip["faults"] if checked else clip["before"]
+        for name in (name for name, fault in before.items() if fault["amount"] > LIMITS[name]):
+            shown = amount_of(name, Fault(**before[name]))
+            if checked:
+                limit = amount_of(name, Fault(LIMITS[name], 0.0))
+                table.add_row(clip["clip"], name, shown, f"{before[name]['at']:.2f} s", limit)
+            else:
+                table.add_row(clip["clip"], name, shown, amount_of(name, Fault(**clip["after"][name])))
+    screen = Console()
+    if table.row_count:
+        screen.print(table)
+    else:
+        screen.print(f"{report['file']}: nothing is wrong", markup=False, highlight=False, soft_wrap=True)
+    for clip in report["clips"]:
+        for warning in clip.get("warnings", ()):
+            screen.print(f"  {clip['clip']}: {warning}", markup=False, style="yellow", soft_wrap=True)
+    if not checked:
+        screen.print(f"written to {report['output']}", markup=False, highlight=False, soft_wrap=True)
