@@ -32,8 +32,8 @@ from kinema.motion.contacts import SHORTEST
 from kinema.motion.runs import runs, without_short
 from kinema.motion.soles import ROLLS_OVER, slides_of, sole_points
 from kinema.notices import logger
-from kinema.retargeting.clean import PASSES
 from kinema.retargeting.feet import ON_FLOOR, FootMotion, shift_feet
+from kinema.retargeting.motion import PASSES
 from kinema.retargeting.repairs import LEAST_NOISE, close_seam, root_noise, seam_of, smooth_root, spread_pops
 from kinema.retargeting.retarget import rig_of
 from kinema.roles import take_along
