@@ -41,7 +41,7 @@ def test_the_other_side_of_a_name(name, other):
 
 
 def test_bodies_with_other_numbers_of_legs_are_refused_by_number():
-    with pytest.raises(InputError, match="4 legs, the target has 2"):
+    with pytest.raises(InputError, match="the source has 4 legs, the target has 2 legs"):
         match(Body(quadruped().rig), Body(PERSON.rig))
 
 

@@ -107,12 +107,20 @@ def test_wrong_settings_are_named(change, message):
 
 
 def test_what_cannot_be_matched_is_refused():
-    with pytest.raises(km.InputError, match="2 legs, the target has 4"):
+    with pytest.raises(km.InputError, match="humanoid has 2 legs, quadruped has 4 legs"):
         km.retarget(PERSON, "walk", quadruped())
     with pytest.raises(km.InputError, match="no rig"):
         km.retarget(PERSON, "walk", replace(OTHER, rig=None))
     with pytest.raises(km.InputError, match="there is no clip 'fly'"):
         km.retarget(PERSON, "fly", OTHER)
+
+
+def test_a_body_without_limbs_is_refused_by_name():
+    rig = replace(PERSON.rig, legs=(), arms=())
+    snake = replace(PERSON, rig=rig, name="Kaa")
+    for pair in ((snake, "walk", PERSON), (PERSON, "walk", snake)):
+        with pytest.raises(km.InputError, match="Kaa has neither legs nor arms"):
+            km.retarget(*pair)
 
 
 def test_bodies_without_arms_are_warned_of():

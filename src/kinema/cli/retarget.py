@@ -49,6 +49,15 @@ class RetargetOptions(GroundOptions, RoleOptions, ManyFilesOptions):
     ] = None
     contacts: Annotated[bool, typer.Option(help="Keep standing feet on the floor.", rich_help_panel=_MOTION)] = True
     lock: Annotated[bool, typer.Option(help="Keep standing feet from sliding.", rich_help_panel=_MOTION)] = True
+    hands: Annotated[
+        float,
+        typer.Option(
+            help="0 to 1: how much hands that touch go on to touch, on another shape.", rich_help_panel=_MOTION
+        ),
+    ] = 0.0
+    arm_space: Annotated[
+        float, typer.Option(help="0 to 1: how much arms keep clear of a broader body.", rich_help_panel=_MOTION)
+    ] = 0.0
     mirror: Annotated[bool, typer.Option("--mirror", help="Swap left and right.", rich_help_panel=_MOTION)] = False
     scale: Annotated[
         float | None,

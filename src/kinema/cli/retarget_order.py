@@ -46,6 +46,8 @@ def order_of(options: RetargetOptions) -> RetargetOrder:
         "contacts": options.contacts,
         "lock": options.lock,
         "ground": floor,
+        "hands": options.hands,
+        "arm_space": options.arm_space,
         "scale": options.scale,
         "facing": "keep" if options.facing is None else math.radians(options.facing),
         "mirror": options.mirror,

@@ -121,7 +121,7 @@ def _solve_chain(chains, c, limits, base, local, world, aims, rounding):
 
 
 @kernel
-def _world_of(joint, parents, rotations, identity):
+def world_of(joint, parents, rotations, identity):
     """The rotation of a joint in the character's space."""
     q, j = identity, joint
     while j >= 0:
@@ -154,14 +154,14 @@ def solve_chains(start, stop, chains, limits, rotations, transferred, room, roun
             outside = _hold_links(chains, c, limits, rotations[f], local, rounding)
             first, last = chains.starts[c], chains.starts[c + 1]
             parent = chains.links[first].parent
-            base = _world_of(parent, chains.parents, rotations[f], identity)
-            wanted = _world_of(parent, chains.parents, transferred[f], identity)
+            base = world_of(parent, chains.parents, rotations[f], identity)
+            wanted = world_of(parent, chains.parents, transferred[f], identity)
             same = (base[0] == wanted[0]) & (base[1] == wanted[1]) & (base[2] == wanted[2]) & (base[3] == wanted[3])
             if same and not outside:
                 continue
             for a in range(chains.aim_starts[c], chains.aim_starts[c + 1]):
                 aims[a] = chains.aims[a]
-                carrier = _world_of(chains.links[aims[a].link].joint, chains.parents, transferred[f], identity)
+                carrier = world_of(chains.links[aims[a].link].joint, chains.parents, transferred[f], identity)
                 store3(aims[a].wanted, quat.rotate(carrier, load3(aims[a].way)))
             above = base
             for k in range(first, last):

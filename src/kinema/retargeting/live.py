@@ -23,6 +23,7 @@ from kinema.retargeting.matching import match
 from kinema.retargeting.parts import Body
 from kinema.retargeting.retarget import check_scale, paired_bodies, rig_of
 from kinema.retargeting.transfer import tables, transfer, transfer_frames
+from kinema.retargeting.twists import spread_twists
 from kinema.solvers.body.full_body import FullBody
 from kinema.solvers.body.targets import Effector
 
@@ -207,7 +208,7 @@ class Retargeter:
         self._source.check(pose)
         if pose.shape:
             flat = Pose.of(*pose.flat())
-            moved = transfer(self._tables, flat, self._target)
+            moved = self._finished(transfer(self._tables, flat, self._target))
             return Pose.of(*(part.reshape(*pose.shape, *part.shape[1:]) for part in moved.arrays()), names=moved.names)
         step = validation.number("dt", dt, 0.0)
         given = tuple([np.ascontiguousarray(array, np.float64) for array in pose.arrays()])
@@ -219,7 +220,7 @@ class Retargeter:
         transfer_frames(0, 1, self._tables, frames, world, shown, rotations[np.newaxis], hips)
         moved = Pose.of(translations, rotations, stance.scales, names=self._target.rig.skeleton.names)
         if not len(self._feet) or step == 0.0:
-            return moved
+            return self._finished(moved)
         known, parts = self._tables, moved.arrays()
         both = self._feet, self._live, known.source, known.target
         step_feet(*both, given, parts, world[0], step, self._at, self._spins)
@@ -227,7 +228,11 @@ class Retargeter:
             Effector(int(leg.joints[-1]), self._at[k], rotation=self._spins[k])
             for k, leg in enumerate(self._target.rig.legs)
         ]
-        return self._body.solve(moved, effectors)[0]
+        return self._finished(self._body.solve(moved, effectors)[0])
+
+    def _finished(self, pose: Pose) -> Pose:
+        """Return a pose, or (F,), whose twist joints share the twist of their bones."""
+        return spread_twists(self._target, pose)
 
 
 def _feet(ours: Body, theirs: Body, legs: Any) -> tuple[Any, Any]:

@@ -115,16 +115,27 @@ def _named(body: Body, parts: Mapping[int, Part]) -> str:
     return listed(body.rig.skeleton.names[joint] for joint in sorted(parts))
 
 
-def match_limbs(source: Rig, target: Rig) -> tuple[dict[str, str], dict[str, str]]:
-    """Match legs and arms by name: (source's name by target's name) of each. Raise InputError for other bodies."""
+def match_limbs(
+    source: Rig, target: Rig, named: tuple[str, str] = ("the source", "the target")
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Match legs and arms by name: (source's name by target's name) of each. Raise InputError for other bodies.
+
+    named: what the error calls the bodies.
+    """
+    for name, rig in zip(named, (source, target), strict=True):
+        if not rig.legs and not rig.arms:
+            raise InputError(
+                f"{name} has neither legs nor arms: a motion goes from limbs to limbs. If it has some, say which "
+                "joints they are (roles=, or --role)"
+            )
     ours, theirs = [leg.name for leg in source.legs], [leg.name for leg in target.legs]
     if len(ours) != len(theirs):
         raise InputError(
-            f"the motion is of a body with {_count(len(ours), 'leg')}, the target has {len(theirs)}; "
-            "a motion goes onto bodies with as many legs"
+            f"{named[0]} has {_count(len(ours), 'leg')}, {named[1]} has {_count(len(theirs), 'leg')}: "
+            "a motion goes onto bodies with as many"
         )
     if not ours and not (source.arms and target.arms):
-        raise InputError("neither legs nor arms were found in both bodies; say which joints they are (roles=)")
+        raise InputError(f"{named[0]} and {named[1]} have no limbs in common")
     same = set(ours) == set(theirs)
     legs = {name: name if same else ours[k] for k, name in enumerate(theirs)}
     arms = {arm.name for arm in source.arms}

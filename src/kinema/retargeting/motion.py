@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
+from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.motion.runs import runs
 from kinema.motion.soles import sole_motion, sole_points
@@ -25,12 +26,14 @@ from kinema.retargeting.footing import (
     stand_feet,
     standing_slides,
 )
+from kinema.retargeting.hands import hold_hands, kept_touches, near_parts, touching
 from kinema.retargeting.inside_limits import inside_limits
 from kinema.retargeting.matching import Matches, match
 from kinema.retargeting.parts import MIRROR, Body
 from kinema.retargeting.placed import Placed, rotations_of, seen_from
 from kinema.retargeting.report import RetargetReport, matched_joints, slide_of, warnings_of
 from kinema.retargeting.transfer import tables, transfer
+from kinema.retargeting.twists import spread_twists
 from kinema.solvers.body.full_body import BodyReport, FullBody
 from kinema.solvers.body.targets import Effector
 
@@ -52,6 +55,7 @@ class Done:
     feet: FootMotion | None = None
     body: BodyReport | None = None
     hips_moved: float = 0.0
+    touches: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,10 @@ class Motion:
     mirror: bool
     scale: float
     joints: Mapping[str, str] | None
+    bodies: tuple[Character, Character]
+    """Source and target."""
+    hands: float
+    arm_space: float
     own: bool
     """Whether it is a motion of the very same body: nothing is changed then."""
 
@@ -93,6 +101,13 @@ class Motion:
         return np.arange(first, last + 1, self.frames.stride)
 
     @property
+    def seen(self) -> Any:
+        """The frames of the source that keys show: a loop ends with the last pose of the clip, as `_closing` has it."""
+        one_pass = self.frames.one_pass
+        end = (PASSES - 1) * one_pass
+        return np.where((self.kept == end) & (one_pass > 0), PASSES * one_pass, self.kept)
+
+    @property
     def times(self) -> Any:
         """(K,): of the keys, seconds from the first one."""
         return self.frames.times[self.kept] - self.frames.times[self.kept[0]]
@@ -108,7 +123,7 @@ class Motion:
 
     def as_directed(self) -> Done:
         """Return keys without regard to contacts."""
-        return Done(self._closing(self.directed).poses[self.kept])
+        return self._finished(Done(self._closing(self.directed).poses[self.kept]))
 
     def on_feet(self, lock: bool) -> Done:
         """Return keys in which standing feet neither slide nor sink."""
@@ -130,7 +145,26 @@ class Motion:
         after = Placed(self.onto.rig, poses, closed.transforms[self.kept])
         points = after.soles(self.onto).points
         feet = FootMotion(points[..., 1].min(axis=-1), standing_slides(points, self.weights[self.kept]))
-        return Done(poses, raised, contacts[self.kept], feet, found, float(moved.max()))
+        return self._finished(Done(poses, raised, contacts[self.kept], feet, found, float(moved.max())))
+
+    def _finished(self, done: Done) -> Done:
+        """Return keys in which hands touch what they touch in the source, and twist joints share the twist of bones."""
+        if self.own:
+            return done
+        if (self.hands or self.arm_space) and self.matches.arms:
+            done = self._with_hands(done)
+        return replace(done, poses=spread_twists(self.onto, done.poses))
+
+    def _with_hands(self, done: Done) -> Done:
+        legs, arms = self.matches.legs, self.matches.arms
+        theirs = touching(self.bodies[1], self.onto.rig, {name: name for name in legs}, {name: name for name in arms})
+        ours = touching(self.bodies[0], self.body.rig, legs, arms)
+        world = self.body.rig.skeleton.world(self.frames.poses[self.seen]).astype(np.float64)
+        near = near_parts(ours, world, self.body.axes, MIRROR if self.mirror else 1.0)
+        step = self.frames.dt * self.frames.stride
+        poses = hold_hands(theirs, done.poses, self.onto.axes, near, self.hands, self.arm_space, step)
+        result = near_parts(theirs, theirs.rig.skeleton.world(poses), self.onto.axes)
+        return replace(done, poses=poses, touches=kept_touches(near, result))
 
     def _foot_motion(self, footing: Footing) -> FootMotion:
         points, weights = footing.points, self.weights
@@ -193,7 +227,8 @@ class Motion:
             sink=sink,
             hips_moved=done.hips_moved / legs[1],
             limited=limited,
-            warnings=tuple(warnings_of(self.body, self.onto, self.matches, slide, sink, contacts)),
+            touches=done.touches,
+            warnings=tuple(warnings_of(self.body, self.onto, self.matches, slide, sink, contacts, done.touches)),
         )
 
     def _transforms(self) -> Any:

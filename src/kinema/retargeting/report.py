@@ -16,6 +16,10 @@ DEEP = 0.01
 """Leg lengths that a sole is below its floor, or slides while it stands, that a viewer sees."""
 
 
+MOST_KEPT = 0.95
+"""Share of the touches of hands below which a warning says so."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RetargetReport:
     """What `retarget` did. Lengths are leg lengths of the target where nothing else is said."""
@@ -44,6 +48,9 @@ class RetargetReport:
     """How far a sole is below the floor, at most: in the source and in the result."""
     hips_moved: float
     """How far contacts move the hips, at most."""
+    touches: tuple[int, int]
+    """Times that a hand touches something in a key of the source and of the result, and in one of the source; measured
+    with `hands=` or `arm_space=`."""
     limited: tuple[str, ...]
     """Joints of the target that their limits hold back."""
     warnings: tuple[str, ...]
@@ -65,11 +72,12 @@ def warnings_of(
     slide: tuple[float, float],
     sink: tuple[float, float],
     contacts: int | None,
+    touches: tuple[int, int] = (0, 0),
 ) -> Iterator[str]:
     """Yield what is doubtful about a result. contacts: their number, None where they were not asked for."""
     for whose, body in (("source", source), ("target", target)):
         for limbs in ("arms", "legs"):
-            if not getattr(body.rig, limbs):
+            if not getattr(body.rig, limbs) and len(body.rig.legs) <= 2:  # Animals have no arms.
                 yield f"no {limbs} were found in the {whose}: say which joints they are (roles=, or --role)"
         doubts = list(body.rig.doubts)
         if doubts:
@@ -82,6 +90,8 @@ def warnings_of(
         yield "no foot of the motion stands: nothing holds the feet to the floor (check the motion's floor and unit)"
     if slide[1] > max(DEEP, slide[0]):
         yield f"standing feet slide by up to {slide[1]:.1%} of a leg: the target's legs do not reach"
+    if touches[0] < MOST_KEPT * touches[1]:
+        yield f"hands touch in {touches[0]} of {touches[1]} keys in which they do in the source: arms do not reach"
     if sink[1] > DEEP:
         yield f"soles are up to {sink[1]:.1%} of a leg below the floor"
 

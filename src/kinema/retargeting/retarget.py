@@ -52,6 +52,8 @@ class RetargetSettings(TypedDict, total=False):
     contacts: bool
     lock: bool
     ground: Any
+    hands: float
+    arm_space: float
     scale: float | None
     facing: float | Literal["keep"]
     mirror: bool
@@ -89,6 +91,8 @@ def retarget(
     contacts: bool = True,
     lock: bool = True,
     ground: Any = "auto",
+    hands: float = 0.0,
+    arm_space: float = 0.0,
     scale: float | None = None,
     facing: float | Literal["keep"] = "keep",
     mirror: bool = False,
@@ -117,6 +121,11 @@ def retarget(
         "keep": footholds keep their heights above the floor, scaled. "level": a clip that steps onto something that is
         not there is brought onto one floor. "auto": the same as "level". Or a ground, a height or a function: the
         result is baked onto it, as `kinema bake` does.
+    hands
+        0 to 1: how much hands that touch the trunk, the head, a thigh, each other or the floor go on to touch it on a
+        body of another shape. 0 keeps the directions of arms.
+    arm_space
+        0 to 1: how much hands and elbows are kept as far from the body as in the source, for broader bodies.
     scale
         Length of the target per length of the source. Default: the ratio of their legs.
     facing
@@ -148,9 +157,13 @@ def retarget(
     >>> clip = km.retarget(person, "walk", hero, mirror=True)
     """
     clip, theirs = _clip(source, clip), rig_of("target", target)
+    match_limbs(rig_of("source", source), theirs, (source.name, target.name))
     levelling = isinstance(ground, str)
     if levelling and ground not in GROUNDS:
         raise InputError(f"ground is {ground!r:.60}; allowed are {', '.join(map(repr, GROUNDS))}, a ground or a height")
+    hands, arm_space = (
+        validation.number(name, value, 0.0, 1.0) for name, value in (("hands", hands), ("arm_space", arm_space))
+    )
     size = check_scale(scale, rig_of("source", source), theirs)
     frames = _frames(source, rig_of("source", source), clip, fps)
     own = size == 1.0 and not mirror and not joints and _same_skeleton(source, target)
@@ -159,7 +172,7 @@ def retarget(
     )
     palms = find_palms(frames.rig, theirs, mirror)
     onto = Body(theirs, _own_flat_feet(target, theirs), palms[1])
-    motion = Motion(level, palms[0], onto, mirror, size, joints, own)
+    motion = Motion(level, palms[0], onto, mirror, size, joints, (source, target), hands, arm_space, own)
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
     new = _new_clip(clip, target, _with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
