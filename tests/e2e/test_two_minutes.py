@@ -102,6 +102,11 @@ def test_a_wrong_knee_says_why_it_bends_that_way(open_tab, tmp_path):
         (text,) = [text for text in tab.texts if text.startswith("knee left bends")]
         assert "back" in text.splitlines()[0]
         assert "The clip does that: usual is forward, as in its clips." in text
+        tab.page.mouse.click(tab.handle("foot left")["x"], tab.handle("foot left")["y"])
+        tab.control("handle-bend").click()
+        tab.wait("state.bends['knee left'] > 10")
+        tab.control("handle-bend").click()
+        tab.wait("state.bends['knee left'] < -10")
         ways = tab.page.locator(".roles small").all_inner_texts()
         assert ways.count("knee forward, as in its clips") == 2
         tab.control("clip").select_option("idle")

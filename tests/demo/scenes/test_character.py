@@ -177,6 +177,59 @@ def guest(path):
     return Actor(km.load(asset(path)), file=path.split("/")[-1])
 
 
+def first_and_last(scene):
+    """Run a script; returns what its first and its last frame show, and all its names."""
+    text = scene.python().replace("print(", "(lambda *_: None)(")
+    once, names = {}, {}
+    exec(compile(text.replace("in range(60)", "in range(1)"), "script", "exec"), once)
+    exec(compile(text, "script", "exec"), names)
+    return once["now"], names["now"], names
+
+
+@pytest.mark.parametrize("ground", ["level", "stairs"])
+def test_the_script_goes_on_from_the_copied_pose_as_the_page_does(ground):
+    scene = CharacterScene()
+    scene.set("ground", ground)
+    for _ in range(40):
+        scene.step(1 / 60)
+    first, last, _ = first_and_last(scene)
+    assert np.abs(first[:, :3, 3] - scene.walker.world[:, :3, 3]).max() < 1e-3
+    for _ in range(59):
+        scene.step(1 / 60)
+    assert np.abs(last[:, :3, 3] - scene.walker.world[:, :3, 3]).max() < 1e-3
+
+
+def test_a_held_hand_and_a_bent_knee_travel_with_the_character_of_the_script():
+    scene = CharacterScene()
+    for _ in range(40):
+        scene.step(1 / 60)
+    hand = scene.walker.held.grips["hand left"]
+    at = hand.position(scene.walker.world) - scene.walker.frame.transform[:3, 3]
+    scene.drag("hand left", at + (0.1, 0.5, 0.1))
+    scene.bend("foot left")
+    for _ in range(30):
+        scene.step(1 / 60)
+    first, last, names = first_and_last(scene)
+    assert np.abs(first[:, :3, 3] - scene.walker.world[:, :3, 3]).max() < 1e-3
+    held = scene.walker.held.holds["hand left"].position
+    transform = names["transform"]
+    assert np.linalg.norm(transform[:3, 3] - scene.walker.frame.transform[:3, 3]) > 0.8, "it walks"
+    wanted = transform[:3, :3] @ held + transform[:3, 3]
+    assert np.linalg.norm(last[hand.joint, :3, 3] - wanted) < 5e-3
+    assert scene.bends.degrees(last)[0] < 0.0
+
+
+def test_the_script_of_a_borrowed_motion_retargets_it(tmp_path, monkeypatch):
+    take = asset("bvh/cmu_02_01.bvh")
+    scene = CharacterScene()
+    scene.receive_motion(take.name, take.read_bytes())
+    for _ in range(20):
+        scene.step(1 / 60)
+    monkeypatch.chdir(take.parent)
+    first, _, _ = first_and_last(scene)
+    assert np.abs(first[:, :3, 3] - scene.walker.world[:, :3, 3]).max() < 1e-3
+
+
 @pytest.mark.parametrize("path", ["gltf/RiggedFigure.glb", "vrm/cryptovoxels.vrm", "bvh/cmu_02_01.bvh"])
 def test_a_character_from_a_file_walks_in_its_own_unit(path):
     scene = CharacterScene()

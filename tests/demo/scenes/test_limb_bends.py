@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import kinema as km
 from kinema.demo import humanoid, quadruped, spider
 from kinema.demo.scenes.character import AGAINST
 from kinema.demo.scenes.limb_bends import ASSUMED, AT_REST, IN_CLIPS, LimbBends
 from kinema.math import arrays
+from tests.assets import asset
 from tests.wrong_knee import person_with_a_wrong_knee
 
 
@@ -75,3 +77,9 @@ def test_a_character_without_a_rig_has_none():
     bends = LimbBends(replace(humanoid(), rig=None))
     assert bends.description() == []
     assert bends.degrees(humanoid().skeleton.rest_world).shape == (0,)
+
+
+@pytest.mark.parametrize("take", ["1_bye_active_001", "1_run_proud_001", "1_walk_musical_001"])
+def test_knees_of_files_whose_rest_pose_is_folded_bend_forward(take):
+    bends = LimbBends(km.load(asset(f"bvh/bandai/dataset-{take}.bvh")))
+    assert [limb.way for limb in bends.limbs if limb.middle.startswith("knee")] == ["forward", "forward"]

@@ -582,7 +582,7 @@ class CharacterScene(Scene):
         return SceneStatus(max(errors, default=0.0), sum(error <= REACHED for error in errors), len(errors))
 
     def python(self) -> str:
-        return script(self.walker)
+        return script(self.walker, self.motion_shown)
 
 
 def _first_clip(actor: Actor) -> str:

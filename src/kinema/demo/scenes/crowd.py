@@ -241,7 +241,7 @@ class CrowdScene(Scene):
         return SceneStatus(float(self.errors.max()), reached, len(self.roots))
 
     def python(self) -> str:
-        return _script(self) if self.people is None else people_script(self.people, self.target)
+        return _script(self) if self.people is None else people_script(self.people, self.time, self.target)
 
 
 # --- as a script -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinema.model.character import Character
 from kinema.model.rig import Rig
-from kinema.roles.bends import poles
+from kinema.roles.bends import Pole, poles
 
 AT_REST, IN_CLIPS, ASSUMED = "as at rest", "as in its clips", "assumed: it is straight at rest and in its clips"
 """How the way of a bend is known."""
@@ -78,8 +78,19 @@ def _limbs(rig: Rig, character: Character) -> list[BendingLimb]:
         end, middle = (f"{part} {name}" for part in NAMES[kind])
         known = AT_REST if at_rest[role].seen else IN_CLIPS if pole.seen else ASSUMED
         limb = (int(joints[role][0]), pole.joint, int(joints[role][-1]))
-        bends.append(BendingLimb(end, middle, limb, np.array(pole.axis), _way(rig, pole.direction), known))
+        bends.append(BendingLimb(end, middle, limb, np.array(pole.axis), _way(rig, _direction(rig, limb, pole)), known))
     return bends
+
+
+def _direction(rig: Rig, limb: tuple[int, int, int], pole: Pole) -> Any:
+    """Return where a middle joint points when its limb is bent, as the character stands: rest poses may be folded."""
+    world = np.asarray(rig.standing_world, float)
+    line = world[limb[2], :3, 3] - world[limb[0], :3, 3]
+    frame = world[pole.joint, :3, :3]
+    about = frame @ np.array(pole.axis) * np.sign(np.linalg.det(frame))
+    across = np.cross(line, about)
+    size = float(np.linalg.norm(across))
+    return across / size if size > CLEARLY * np.linalg.norm(line) * np.linalg.norm(about) else pole.direction
 
 
 def _way(rig: Rig, direction: Any) -> str:

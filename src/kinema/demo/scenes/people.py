@@ -81,6 +81,7 @@ class People:
 
     def __init__(self, count: int, seed: int, time: float = 0.0, a_turn: int = A_TURN) -> None:
         draw = np.random.default_rng(seed)
+        self.seed, self.began = seed, time
         self.radii, self.phases = _rings(count)
         starts = draw.uniform(0.0, 1.0, count)
         looks = draw.integers(0, LOOKS, count)

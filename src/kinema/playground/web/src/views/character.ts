@@ -244,7 +244,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
     return description.bends.flatMap(({ end, middle, joint, way, against, known }, i) => {
       const [now, alone] = this.bend(i);
       if (now >= -AGAINST || end === except || middle === except) return [];
-      const why = alone < -AGAINST ? `The clip does that: usual is ${way}, ${known}.\nTry another clip, or mend this one.` : `What you pulled does that:\ndouble-click a ring to release it.`;
+      const why = alone < -AGAINST ? `The clip does that: usual is ${way}, ${known}.\nClick the ring of the ${end.split(" ")[0]}: a button there bends it the other way.` : `What you pulled does that:\ndouble-click a ring to release it.`;
       const at = this.onPage(origin(array(frame, "world"), joint, 1 / description.size, new THREE.Vector3()));
       return [{ x: at[0] + 18, y: at[1] - 18, text: `${middle} bends ${-Math.round(now)}\u00b0 ${against}\n${why}` }];
     });
