@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kinema.model.clip import Clip as Clip
     from kinema.model.clip import Event as Event
     from kinema.model.clip import Track as Track
+    from kinema.model.constraints import Constraint as Constraint
     from kinema.model.limits import Cone as Cone
     from kinema.model.limits import Hinge as Hinge
     from kinema.model.limits import Slider as Slider
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from kinema.model.root_motion import RootMotion as RootMotion
     from kinema.model.skeleton import Skeleton as Skeleton
     from kinema.model.skin import Skin as Skin
+    from kinema.model.springs import Spring as Spring
+    from kinema.model.springs import SpringCollider as SpringCollider
     from kinema.physics import Balls as Balls
     from kinema.physics import Room as Room
     from kinema.physics import Rope2D as Rope2D
@@ -97,6 +100,8 @@ if TYPE_CHECKING:
     from kinema.stages.arms.hands import Hands as Hands
     from kinema.stages.arms.hands import HandsReport as HandsReport
     from kinema.stages.body import Body as Body
+    from kinema.stages.constraints import Constraints as Constraints
+    from kinema.stages.constraints import ConstraintsReport as ConstraintsReport
     from kinema.stages.feet.feet import Feet as Feet
     from kinema.stages.feet.feet import FeetReport as FeetReport
     from kinema.stages.feet.feet_levels import FeetLevel as FeetLevel
@@ -122,6 +127,8 @@ if TYPE_CHECKING:
     from kinema.stages.legs.leg_placement import solve_foot as solve_foot
     from kinema.stages.play import Play as Play
     from kinema.stages.play import PlayReport as PlayReport
+    from kinema.stages.springs import Springs as Springs
+    from kinema.stages.springs import SpringsReport as SpringsReport
     from kinema.stages.stage import Crowd as Crowd
     from kinema.stages.stage import FrameContext as FrameContext
     from kinema.stages.stage import Stage as Stage
@@ -192,6 +199,10 @@ _HOME = {
     "Locomotion": "kinema.stages.walk.locomotion",
     "TailReport": "kinema.stages.tail",
     "Tail": "kinema.stages.tail",
+    "SpringsReport": "kinema.stages.springs",
+    "Springs": "kinema.stages.springs",
+    "ConstraintsReport": "kinema.stages.constraints",
+    "Constraints": "kinema.stages.constraints",
     "Layer": "kinema.stages.layers",
     "LayerReport": "kinema.stages.layers",
     "Recoil": "kinema.stages.layers",
@@ -224,6 +235,9 @@ _HOME = {
     "InputError": "kinema.errors",
     "KinemaError": "kinema.errors",
     "MissingPackageError": "kinema.errors",
+    "Spring": "kinema.model.springs",
+    "SpringCollider": "kinema.model.springs",
+    "Constraint": "kinema.model.constraints",
     "Cone": "kinema.model.limits",
     "Hinge": "kinema.model.limits",
     "Slider": "kinema.model.limits",

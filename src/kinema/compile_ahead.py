@@ -253,7 +253,11 @@ def _stages() -> dict[str, list[Any]]:
         ],
         "gaze": [km.Head(), km.Eyes()],
         "locomotion": [km.Locomotion(weight=0.5)],
-        "tails": [km.Tail(chains=[("hips", "spine_1")])],
+        "tails": [
+            km.Tail(chains=[("hips", "spine_1")]),
+            km.Springs(springs=[km.Spring(joints=("hips", "spine_1"), tip=0.1)]),
+            km.Constraints(constraints=[km.Constraint(joint="hand_l", source="hand_r", kind="roll")]),
+        ],
         "body": [km.Body()],
     }
 

@@ -70,6 +70,15 @@ def three_world(jobs):
     ]
 
 
+def three_vrm(jobs):
+    """For each job of `three_vrm.mjs`: (frames, nodes, 4, 4), where three-vrm puts the nodes of a VRM file."""
+    _need(NODE_MODULES, "make test")
+    answers = _ask([*node()[0], HERE / "three_vrm.mjs"], jobs)
+    for answer in answers:
+        assert not isinstance(answer, dict), answer["error"]
+    return [np.reshape(answer, (len(answer), -1, 4, 4)).swapaxes(-1, -2) for answer in answers]
+
+
 def blender_places(jobs):
     """For each (file, times of each clip): for each clip and moment {name: (x, y, z)} of objects and bones in glTF's
     axes, of those that share their name with none.

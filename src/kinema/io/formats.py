@@ -49,7 +49,8 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    """Suffixes of its files. They tell which files to look for in folders; the content decides how a file is read."""
+    """Suffixes of its files. They tell which files to look for in folders; the content decides how a file is read. None
+    for a format that is only written: another one reads its files."""
     package: str
     """Its package in `kinema.io`."""
     written: str | None = None
@@ -78,6 +79,7 @@ FORMATS = (
     Format("glTF", (".glb", ".gltf", ".vrm"), "gltf", written=".glb", files_beside=True),
     Format("FBX", (".fbx",), "fbx"),
     Format("BVH", (".bvh",), "bvh", written=".bvh", one_clip=True),
+    Format("VRM animation", (), "gltf.vrma", written=".vrma", one_clip=True),
     Format("SMPL", (".npz",), "smpl"),
     Format("robot", (".urdf", ".mjcf", ".xml"), "robot"),
     Format("joint values", (), "joint_values.npz", written=".npz", one_clip=True),

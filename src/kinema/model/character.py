@@ -9,9 +9,11 @@ from typing import Any
 from kinema import validation
 from kinema.errors import InputError, UnknownNameError, suggestion
 from kinema.model.clip import Clip
+from kinema.model.constraints import Constraint
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
+from kinema.model.springs import Spring
 
 
 class Clips(dict[str, Clip]):
@@ -38,6 +40,10 @@ class Character:
         The surfaces.
     name
         Name of the character.
+    springs
+        Chains that swing, which the stage `Springs` moves.
+    constraints
+        Joints that follow others, which the stage `Constraints` rotates.
     source
         The file that it was loaded from, so that saving adds to the file and loses nothing. None for a character made
         in code.
@@ -55,6 +61,8 @@ class Character:
     skins: Sequence[Skin] = ()
     name: str = "character"
     source: Any = field(default=None, repr=False)
+    springs: Sequence[Spring] = ()
+    constraints: Sequence[Constraint] = ()
 
     def __repr__(self) -> str:
         clips = ", ".join(self.clips) or "no clips"
@@ -69,6 +77,8 @@ class Character:
                 raise InputError(f"clips has the name {name!r:.60}; allowed are strings")
             validation.instance(f"clips[{name!r}]", clip, Clip)
         object.__setattr__(self, "clips", clips)
+        for kind, things in (("springs", self.springs), ("constraints", self.constraints)):
+            object.__setattr__(self, kind, validation.sequence(kind, things, kind))
         if self.rig is not None:
             validation.instance("rig", self.rig, Rig)
             if self.rig.skeleton.names != self.skeleton.names:

@@ -6,6 +6,7 @@ step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +57,23 @@ def path_joints(skeleton: Skeleton, joints: Any, dtype: Any) -> Any:
     path.joint = joints
     path.parent = skeleton.parents[path.joint]
     return path
+
+
+def paths_to(skeleton: Skeleton, rotated: Sequence[int], read: Sequence[Sequence[int]], dtype: Any) -> tuple[Any, Any]:
+    """Return which matrices a loop must update before each step, if a step reads joints, then rotates one.
+
+    rotated, read: the joint that step n rotates, and those whose matrices it reads. All are up to date at first.
+    Returns the joints to update as an array of `PATH_JOINT`, and (steps + 1,): where the part of each step begins.
+    """
+    stale = np.zeros(len(skeleton), bool)
+    parts: list[Any] = []
+    for joint, needed in zip(rotated, read, strict=True):
+        above = skeleton.above(needed)
+        parts.append(above[stale[above]])
+        stale[above] = False
+        stale[skeleton.below([joint])] = True
+    ends = np.cumsum([0, *map(len, parts)])
+    return path_joints(skeleton, np.concatenate([np.zeros(0, np.int64), *parts]), dtype), ends
 
 
 @kernel

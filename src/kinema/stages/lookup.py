@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from kinema.solvers.body.full_body import BodyReport
     from kinema.stages.arms.hands import HandsReport, HandsState
     from kinema.stages.body import BodyState
+    from kinema.stages.constraints import ConstraintsReport, ConstraintsState
     from kinema.stages.feet.feet import FeetReport, FeetState
     from kinema.stages.gaze.aim import AimReport, AimState
     from kinema.stages.gaze.eyes import EyesReport, EyesState
     from kinema.stages.gaze.head import HeadReport, HeadState
     from kinema.stages.layers import BreathingState, LayerReport, LayerState, RecoilReport, RecoilState, SwayState
     from kinema.stages.play import PlayReport, PlayState
+    from kinema.stages.springs import SpringsReport, SpringsState
     from kinema.stages.tail import TailReport, TailState
     from kinema.stages.walk.locomotion import LocomotionReport, LocomotionState
 
@@ -82,6 +84,10 @@ class States:
     @overload
     def __getitem__(self, stage: Literal["tail"]) -> TailState: ...
     @overload
+    def __getitem__(self, stage: Literal["constraints"]) -> ConstraintsState: ...
+    @overload
+    def __getitem__(self, stage: Literal["springs"]) -> SpringsState: ...
+    @overload
     def __getitem__(self, stage: type[Starts[State]]) -> State: ...
     @overload
     def __getitem__(self, stage: str) -> Any: ...
@@ -124,6 +130,10 @@ class Reports(Mapping[str, Any]):
     def __getitem__(self, stage: Literal["eyes"]) -> EyesReport: ...
     @overload
     def __getitem__(self, stage: Literal["tail"]) -> TailReport: ...
+    @overload
+    def __getitem__(self, stage: Literal["constraints"]) -> ConstraintsReport: ...
+    @overload
+    def __getitem__(self, stage: Literal["springs"]) -> SpringsReport: ...
     @overload
     def __getitem__(self, stage: type[Starts[Updates[Report]]]) -> Report: ...
     @overload

@@ -58,7 +58,7 @@ class Stage:
 
     order: ClassVar[int] = 20
     """When the stage runs in a frame: 0 clips, 10 procedural layers, 20 feet or locomotion, 30 hands, 40 aim, 50 head,
-    60 eyes, 70 tails."""
+    60 eyes, 65 constraints, 70 tails and springs."""
 
     replaces_pose: ClassVar[bool] = False
     """Whether the stage, at weight 1, writes every joint's transform without reading it, as clips do."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,17 +17,12 @@ from kinema.errors import InputError
 from kinema.io import names
 from kinema.io.bvh.format import BYTES_A_NUMBER, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
 from kinema.io.source import Source
+from kinema.io.upright import Bones, Upright, chosen_clip, own_rate, upright
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
-from kinema.model.skeleton import Joint, Skeleton
-
-_FRAME_RATE = 30.0
-"""Frames per second of clips without a frame rate of their own."""
-
-_EVEN = 1e-2
-"""Relative difference up to which the steps between keys count as equal: times are often rounded."""
+from kinema.model.skeleton import Joint
 
 _STILL = 1e-9
 """Share of the skeleton's size by which a joint may move without needing position channels."""
@@ -63,18 +58,18 @@ def dumps(
     Raises `InputError` for a clip of another skeleton, and for one too long to be read back with the default limits.
     """
     skeleton = character.skeleton
-    moving = _chosen(character, clip)
-    rate = validation.number("fps", _own_rate(moving) if fps is None else fps, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
-    bones = _Bones.of(skeleton, range(len(skeleton)) if joints is None else map(skeleton.index, joints))
+    moving = chosen_clip(character, clip)
+    rate = validation.number("fps", own_rate(moving) if fps is None else fps, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
+    bones = Bones.of(skeleton, range(len(skeleton)) if joints is None else map(skeleton.index, joints))
     times = _frame_times(0.0 if moving is None else float(moving.duration or 0.0), rate, len(bones.joints))
     if moving is None:
         pose = Pose.of(*(array[np.newaxis] for array in skeleton.rest.arrays()))
     else:
         pose = moving.sample(times)
-    upright = _upright(skeleton, bones, pose.astype(np.float64))
-    layout = _layout(bones, upright)
-    rows = _rows(layout, upright)
-    text = "\n".join([*_header(bones, layout, upright.offsets), f"Frames: {len(rows)}", _frame_time(rate), *rows, ""])
+    motion = upright(skeleton, bones, pose.astype(np.float64))
+    layout = _layout(bones, motion)
+    rows = _rows(layout, motion)
+    text = "\n".join([*_header(bones, layout, motion.offsets), f"Frames: {len(rows)}", _frame_time(rate), *rows, ""])
     if len(text) > LARGEST_FILE:
         raise InputError(f"the BVH file would have {len(text):,} bytes; at most {LARGEST_FILE:,} can be read back")
     return text
@@ -93,39 +88,6 @@ def _frame_times(duration: float, rate: float, joints: int) -> Any:
 
 
 @dataclass(frozen=True)
-class _Bones:
-    """The B joints of a skeleton that are written."""
-
-    joints: list[int]
-    names: tuple[str, ...]
-    parents: Any
-    """(B,): index among the written joints, -1 for a root."""
-
-    @classmethod
-    def of(cls, skeleton: Skeleton, joints: Iterable[int]) -> _Bones:
-        written = sorted(set(joints))
-        if not written:
-            raise InputError("joints is empty; a BVH file has at least one joint")
-        number = {joint: k for k, joint in enumerate(written)}
-        parents = [
-            max((number[above] for above in skeleton.above([joint]).tolist()[:-1] if above in number), default=-1)
-            for joint in written
-        ]
-        return cls(written, tuple(skeleton.names[joint] for joint in written), np.array(parents))
-
-
-class _Upright(NamedTuple):
-    """Motion of B bones whose axes are world-aligned at rest, over F frames."""
-
-    offsets: Any
-    """(B, 3): positions relative to the parent at rest."""
-    positions: Any
-    """(F, B, 3): positions relative to the parent."""
-    rotations: Any
-    """(F, B, 4)."""
-
-
-@dataclass(frozen=True)
 class _Layout:
     """How bones are written."""
 
@@ -139,48 +101,8 @@ class _Layout:
     """(B,): whether a bone has position channels."""
 
 
-def _chosen(character: Character, clip: str | Clip | None) -> Clip | None:
-    if isinstance(clip, Clip):
-        if clip.skeleton is not character.skeleton:
-            raise InputError(f"clip {clip.name!r} belongs to another skeleton than that of {character.name!r}")
-        return clip
-    known = ", ".join(map(repr, character.clips)) or "none"
-    if clip is None:
-        if len(character.clips) > 1:
-            raise InputError(f"a BVH file holds one clip; choose one with clip=: there are {known}")
-        return next(iter(character.clips.values()), None)
-    if clip not in character.clips:
-        raise InputError(f"there is no clip {clip!r}; there are {known}")
-    return character.clips[clip]
-
-
-def _own_rate(clip: Clip | None) -> float:
-    """Frames per second of the track with the most keys, if they are evenly spaced."""
-    tracks = () if clip is None else clip.tracks
-    times = max((track.times for track in tracks), key=len, default=np.zeros(1))
-    steps = np.diff(times)
-    if steps.size == 0 or not np.allclose(steps, steps.mean(), rtol=_EVEN, atol=0.0):
-        return _FRAME_RATE
-    return float(1 / steps.mean())
-
-
-def _upright(skeleton: Skeleton, bones: _Bones, pose: Pose) -> _Upright:
-    """Express poses (F,) by bones whose axes are world-aligned at rest."""
-    rest = skeleton.rest.astype(np.float64)
-    away = arrays.mul(skeleton.world_rotations(pose), arrays.conj(skeleton.world_rotations(rest)))[:, bones.joints]
-    world, world_at_rest = (skeleton.world(each)[..., :3, 3][..., bones.joints, :] for each in (pose, rest))
-    parents = bones.parents
-    below = parents >= 0
-    rotations, positions, offsets = away.copy(), world.copy(), world_at_rest.copy()
-    back = arrays.conj(away[:, parents[below]])
-    rotations[:, below] = arrays.unit(arrays.mul(back, away[:, below]))
-    positions[:, below] = arrays.rotate(back, world[:, below] - world[:, parents[below]])
-    offsets[below] -= world_at_rest[parents[below]]
-    return _Upright(offsets, positions, rotations)
-
-
-def _layout(bones: _Bones, upright: _Upright) -> _Layout:
-    offsets, positions, rotations = upright
+def _layout(bones: Bones, motion: Upright) -> _Layout:
+    offsets, positions, rotations = motion
     parents = bones.parents.tolist()
     children: list[list[int]] = [[] for _ in parents]
     for joint, parent in enumerate(parents):
@@ -209,7 +131,7 @@ def _is_end(name: str, parent: str) -> bool:
     return re.fullmatch(re.escape(parent + END_SUFFIX) + r"(_\d+)?", name) is not None
 
 
-def _header(bones: _Bones, layout: _Layout, offsets: Any) -> list[str]:
+def _header(bones: Bones, layout: _Layout, offsets: Any) -> list[str]:
     written = names.unique([re.sub(r"[\s{}]+", "_", name) or "_" for name in bones.names])
     lines = ["HIERARCHY"]
     for (joint, depth), (_, next_depth) in pairwise([*zip(layout.order, layout.depths, strict=True), (-1, 0)]):
@@ -251,10 +173,10 @@ def _degrees(rotations: Any) -> Any:
     return np.degrees(angles)
 
 
-def _rows(layout: _Layout, upright: _Upright) -> list[str]:
+def _rows(layout: _Layout, motion: Upright) -> list[str]:
     """One line of text per frame."""
-    degrees = np.round(_degrees(upright.rotations), _DECIMALS)
-    positions = np.round(upright.positions, _length_decimals(upright.offsets))
+    degrees = np.round(_degrees(motion.rotations), _DECIMALS)
+    positions = np.round(motion.positions, _length_decimals(motion.offsets))
     columns = []
     for joint in layout.order:
         if layout.ends[joint]:

@@ -123,6 +123,12 @@ class Cursor:
             self.at(key).wrong("true or false")
         return value
 
+    def number(self, key: str, otherwise: float) -> float:
+        """Return a finite number."""
+        if not self.has(key):
+            return otherwise
+        return Cursor({key: [self.value[key]]}, self.file, self.key, self.above).numbers(key, (otherwise,))[0]
+
     def numbers(self, key: str, otherwise: tuple[float, ...]) -> tuple[float, ...]:
         """Return finite numbers, as many as the default has."""
         if not self.has(key):

@@ -25,7 +25,7 @@ def fresh(character: Character) -> Output:
     """
     skeleton = character.skeleton
     output = Output({"asset": {"version": "2.0", "generator": "Kinema"}, "scene": 0})
-    top = _add_nodes(output, skeleton)
+    top = add_nodes(output, skeleton)
     bound_at_rest = _add_skin(output, skeleton, skeleton.inverse_bind)
     surfaces = [skin for skin in character.skins if len(skin.triangles)]
     if surfaces:
@@ -47,7 +47,7 @@ def _add_skin(output: Output, skeleton: Skeleton, inverse_bind: Any) -> int:
     return output.add("skins", {"inverseBindMatrices": accessor, "joints": list(range(len(skeleton)))})
 
 
-def _add_nodes(output: Output, skeleton: Skeleton) -> list[int]:
+def add_nodes(output: Output, skeleton: Skeleton) -> list[int]:
     """Add a node for each joint, and return the roots. A skin needs one root: several get a common parent."""
     for joint, name in enumerate(skeleton.names):
         children = list(skeleton.children(joint)) or None

@@ -11,6 +11,7 @@ from kinema.io.gltf.extensions import check_required
 from kinema.io.gltf.nodes import read_skeleton
 from kinema.io.gltf.skins import read_bindings, read_skins
 from kinema.io.gltf.vrm import read_humanoid
+from kinema.io.gltf.vrm_springs import read_constraints, read_springs
 from kinema.io.surfaces import bound
 from kinema.model.character import Character
 
@@ -34,4 +35,12 @@ def read(document: Document, name: str = "character") -> Character:
     skins = read_skins(document, skeleton, bindings, accessors)
     clips = read_clips(document, skeleton, accessors)
     document.clips = tuple(clips.values())
-    return Character(skeleton, clips, skins=skins, name=name, source=document)
+    return Character(
+        skeleton,
+        clips,
+        skins=skins,
+        name=name,
+        source=document,
+        springs=read_springs(document, skeleton),
+        constraints=read_constraints(document, skeleton),
+    )
