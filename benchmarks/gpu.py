@@ -167,9 +167,9 @@ def _short(value: float) -> float:
 
 def _cuda() -> Any:
     """numba.cuda, or a clear error."""
-    from kinema.solvers.gpu.cuda import _cuda as checked
+    from kinema.solvers.gpu.cuda import checked_cuda
 
-    return checked()
+    return checked_cuda()
 
 
 if __name__ == "__main__":

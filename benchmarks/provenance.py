@@ -53,8 +53,8 @@ FIGURES = {
     "nvidia-h200.json": Figures(
         ("math", "solvers/chain", "solvers/limb", "solvers/gpu"), ("benchmarks/gpu.py",), "python -m benchmarks.gpu"
     ),
-    "nvidia-h200-feet.json": Figures(
-        ("math", "world", "stages/feet", "stages/legs"), ("benchmarks/gpu_feet.py",), "python -m benchmarks.gpu_feet"
+    "nvidia-h200-crowd.json": Figures(
+        ("math", "model", "world", "stages"), ("benchmarks/gpu_crowd.py",), "python -m benchmarks.gpu_crowd"
     ),
 }
 """Every file of committed figures."""

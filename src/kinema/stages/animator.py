@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,6 +139,9 @@ class Animator(States):
         Milliseconds a frame may take. While it takes longer, stages of the lowest priority fade out.
     trace
         Measure how far each stage rotated which joint (costs time).
+    device
+        "cpu", or "cuda" for a crowd that lives on a GPU: frames then give arrays there, and what you set may be arrays
+        there too. It runs `Play`, `Feet` and `Head`.
 
     Examples
     --------
@@ -154,6 +157,29 @@ class Animator(States):
     max_ms: float | None
     time: float
 
+    def __new__(
+        cls,
+        character: Character | Skeleton,
+        stages: Sequence[Stage] = (),
+        *,
+        ground: GroundLike = None,
+        count: int | None = None,
+        viewer: ArrayLike | None = None,
+        max_ms: float | None = None,
+        trace: bool = False,
+        device: str = "cpu",
+    ) -> Self:
+        """Make an animator; for a crowd on a GPU, a `DeviceAnimator`."""
+        validation.choice("device", device, ("cpu", "cuda"))
+        if device == "cpu" or cls is not Animator:
+            return super().__new__(cls)
+        from kinema.solvers.gpu.cuda import checked_cuda
+
+        checked_cuda()
+        from kinema.stages.device.animator import DeviceAnimator
+
+        return super().__new__(DeviceAnimator)  # type: ignore[return-value]
+
     def __init__(
         self,
         character: Character | Skeleton,
@@ -164,6 +190,7 @@ class Animator(States):
         viewer: ArrayLike | None = None,
         max_ms: float | None = None,
         trace: bool = False,
+        device: str = "cpu",
     ) -> None:
         if isinstance(character, Skeleton):
             character = Character(character)

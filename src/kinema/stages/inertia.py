@@ -103,17 +103,22 @@ def rotation_offset(old, new, offset, i, j):
     store3(offset.rotation_rate, vec.scale(vec.sub(x, quat.log(gap_before)), one / probe))
 
 
+@kernel
+def take_difference(old, new, o, i, j):
+    """Set the offset of one joint from a new motion to the shown one: the old motion plus the current offset."""
+    parts = (old.now.t, old.other.t, old.step), (new.now.t, new.other.t, new.step)
+    vector_offset(parts[0], parts[1], o.translation, o.translation_rate, i, j)
+    parts = (old.now.s, old.other.s, old.step), (new.now.s, new.other.s, new.step)
+    vector_offset(parts[0], parts[1], o.scale, o.scale_rate, i, j)
+    rotation_offset(old, new, o, i, j)
+
+
 @batch
 def take_differences(old, new, offsets):
     """Set the offsets, (n, J), from new motions to the shown ones: the old motions plus the current offsets."""
     for i in range(offsets.shape[0]):
         for j in range(offsets.shape[1]):
-            o = offsets[i, j]
-            parts = (old.now.t, old.other.t, old.step), (new.now.t, new.other.t, new.step)
-            vector_offset(parts[0], parts[1], o.translation, o.translation_rate, i, j)
-            parts = (old.now.s, old.other.s, old.step), (new.now.s, new.other.s, new.step)
-            vector_offset(parts[0], parts[1], o.scale, o.scale_rate, i, j)
-            rotation_offset(old, new, o, i, j)
+            take_difference(old, new, offsets[i, j], i, j)
 
 
 @kernel
@@ -129,25 +134,36 @@ def spring_on(offset, rate, spring_of_one):
         rate[c] = vx * was + vv * going
 
 
+@kernel
+def response_of_one(half_life, dt):
+    """How the springs of a crossfade respond to an offset of 1, and to a rate of 1: value and rate each."""
+    zero, one = like(dt, 0.0), like(dt, 1.0)
+    xx, vx = spring.critical(one, zero, zero, half_life, dt)
+    xv, vv = spring.critical(zero, one, zero, half_life, dt)
+    return (xx, vx, xv, vv)
+
+
+@kernel
+def run_out_joint(o, spring_of_one, t, r, s):
+    """Decay the offset of one joint, and add it to the rows of its local transform, in place."""
+    spring_on(o.translation, o.translation_rate, spring_of_one)
+    spring_on(o.rotation, o.rotation_rate, spring_of_one)
+    spring_on(o.scale, o.scale_rate, spring_of_one)
+    store3(t, vec.add(load3(t), load3(o.translation)))
+    store3(s, vec.add(load3(s), load3(o.scale)))
+    x = load3(o.rotation)
+    if vec.span(x) > like(x[0], 0.0):
+        store4(r, quat.unit(quat.mul(quat.exp(x), load4(r))))
+
+
 @batch
 def run_out(rows, fades, offsets, dt, t, r, s):
     """Decay the offsets of some characters by dt seconds, and add them to their poses, in place."""
-    zero, one = like(dt, 0.0), like(dt, 1.0)
     for n in range(rows.size):
         i = rows[n]
-        xx, vx = spring.critical(one, zero, zero, fades[i].half_life, dt)
-        xv, vv = spring.critical(zero, one, zero, fades[i].half_life, dt)
-        spring_of_one = (xx, vx, xv, vv)
+        spring_of_one = response_of_one(fades[i].half_life, dt)
         for j in range(offsets.shape[1]):
-            o = offsets[i, j]
-            spring_on(o.translation, o.translation_rate, spring_of_one)
-            spring_on(o.rotation, o.rotation_rate, spring_of_one)
-            spring_on(o.scale, o.scale_rate, spring_of_one)
-            store3(t[i, j], vec.add(load3(t[i, j]), load3(o.translation)))
-            store3(s[i, j], vec.add(load3(s[i, j]), load3(o.scale)))
-            x = load3(o.rotation)
-            if vec.span(x) > zero:
-                store4(r[i, j], quat.unit(quat.mul(quat.exp(x), load4(r[i, j]))))
+            run_out_joint(offsets[i, j], spring_of_one, t[i, j], r[i, j], s[i, j])
 
 
 class Inertia:

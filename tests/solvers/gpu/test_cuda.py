@@ -1,13 +1,4 @@
-"""The GPU's kernels in numba's simulator: the answers are those of the CPU.
-
-The simulator is chosen when numba is imported, so this file runs itself in a process of its own: outside the
-simulator there is one test, which starts that process; inside it are all the others.
-"""
-
-import os
-import subprocess
-import sys
-from pathlib import Path
+"""The GPU's kernels in numba's simulator: the answers are those of the CPU."""
 
 import numpy as np
 import pytest
@@ -15,61 +6,21 @@ import pytest
 import kinema as km
 from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
 from tests import problems
+from tests.simulator import SIMULATED, device, run_in_simulator  # noqa: F401  # device is a fixture.
 
 pytest.importorskip("numba_cuda")
-
-SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 if not SIMULATED:
 
     @pytest.mark.slow_uncompiled
     def test_in_the_simulator():
-        # Without the compiler kernels are plain Python functions, which is what the simulator runs.
-        environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-        run = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:cov", "-rs", __file__],
-            env=environment,
-            cwd=Path(__file__).parents[3],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert run.returncode == 0, run.stdout + run.stderr
-        assert " passed" in run.stdout, run.stdout
-        assert "skipped" not in run.stdout, run.stdout
+        run_in_simulator(__file__)
 
 
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 solvers = pytest.mark.parametrize("solve", CHAIN_SOLVERS.values(), ids=CHAIN_SOLVERS)
 
 COUNT = 6
-
-
-@pytest.fixture
-def device(monkeypatch):
-    """Moves arrays to the simulated device, which is first given what a real one has and it lacks."""
-    from numba import cuda
-    from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
-    from numba.cuda.simulator.kernel import _get_kernel_context
-    from numba.cuda.simulator.kernelapi import FakeCUDAAtomic, FakeCUDALocal
-
-    class RecordLocal(FakeCUDALocal):
-        """Local memory whose records have attributes, as they have in compiled code."""
-
-        def array(self, shape, dtype):
-            return super().array(shape, dtype).view(np.recarray)
-
-    # What says that an array is on a device, and the way in for one that says so.
-    monkeypatch.setattr(FakeCUDAArray, "__cuda_array_interface__", {}, raising=False)
-    monkeypatch.setattr(cuda, "as_cuda_array", lambda array: array, raising=False)
-    # The simulator's shapes refuse to be indexed from the end, which real ones allow outside of kernels.
-    monkeypatch.setattr(FakeCUDAArray, "shape", property(lambda array: array._ary.shape))
-    # It replaces `cuda` inside a kernel only where that is a global name; ours are made by functions.
-    monkeypatch.setattr(cuda, "grid", lambda axes: _get_kernel_context().grid(axes), raising=False)
-    monkeypatch.setattr(cuda, "atomic", FakeCUDAAtomic(), raising=False)
-    monkeypatch.setattr(cuda, "local", RecordLocal(), raising=False)
-    return lambda array: cuda.to_device(np.ascontiguousarray(array))
 
 
 def check_same(on_device, on_host):
@@ -307,9 +258,3 @@ if SIMULATED:
                 return {"typestr": "<f4"}
 
         assert cuda._device_precision(Tensor(), None) is np.float32
-
-    def test_feet_step_as_on_the_cpu(device):
-        from benchmarks import gpu_feet
-
-        differences = gpu_feet.run(count=3, compared=2, frames=3, tell=lambda line: None).differences
-        assert max(difference.largest for difference in differences) <= 1e-5

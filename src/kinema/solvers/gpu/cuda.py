@@ -52,7 +52,7 @@ _WORDS = 4
 
 
 @cache
-def _cuda() -> Any:
+def checked_cuda() -> Any:
     """numba's CUDA side, or a clear error."""
     try:
         from numba import cuda
@@ -82,12 +82,12 @@ class DeviceArray(NamedTuple):
 
     def wrapped(self) -> Any:
         """The same memory as a numba device array."""
-        return self.array if hasattr(self.array, "copy_to_host") else _cuda().as_cuda_array(self.array)
+        return self.array if hasattr(self.array, "copy_to_host") else checked_cuda().as_cuda_array(self.array)
 
 
 def _device_precision(*values: Any) -> Any:
     """The precision of the device arrays, which must agree: nothing is converted behind the caller's back."""
-    _cuda()  # Without CUDA, that is the error, whatever else is wrong with the arrays.
+    checked_cuda()  # Without CUDA, that is the error, whatever else is wrong with the arrays.
     kinds = {_dtype_of(value) for value in values if validation.on_gpu(value)}
     if kinds not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
         seen = ", ".join(sorted(str(kind) for kind in kinds))
@@ -101,10 +101,10 @@ def _dtype_of(array: Any) -> np.dtype[Any]:
     return dtype if isinstance(dtype, np.dtype) else np.dtype(array.__cuda_array_interface__["typestr"])
 
 
-def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> DeviceArray:
+def on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> DeviceArray:
     """A contiguous array on the device whose last axes are `tail` (0 there stands for any size)."""
     if not validation.on_gpu(value):
-        value = _cuda().to_device(np.ascontiguousarray(validation.real(name, value), dtype))
+        value = checked_cuda().to_device(np.ascontiguousarray(validation.real(name, value), dtype))
     if hasattr(value, "__cuda_ndarray__"):  # numba's own, which would have to work the interface out.
         found = DeviceArray(value, tuple(value.shape), _address(value))
         contiguous, stream = value.is_c_contiguous(), None
@@ -114,7 +114,7 @@ def _on_device(name: str, value: Any, tail: tuple[int, ...], dtype: Any) -> Devi
         contiguous = _is_contiguous(interface, np.dtype(dtype).itemsize)
         stream = interface.get("stream")
     if stream not in (None, 0, 1):  # 1 is the default stream, whose work is ordered with ours.
-        _cuda().external_stream(stream).synchronize()
+        checked_cuda().external_stream(stream).synchronize()
     if not contiguous:
         raise InputError(f"{name} is not contiguous; on a GPU only C-contiguous arrays are taken")
     shape = found.shape
@@ -168,19 +168,19 @@ def _memory(array: DeviceArray) -> Any:
 
 def _compiled(function: Any, *kinds: Any) -> Any:
     """A kernel for arguments of these types: launched without looking at what it is given."""
-    cuda = _cuda()
+    cuda = checked_cuda()
     return cuda.jit(function) if SIMULATED else cuda.jit(types.void(*kinds))(function)
 
 
 @cache
 def _nothing(dtype: Any) -> DeviceArray:
     """The zero vector, on the device."""
-    return _on_device("nothing", _cuda().to_device(np.zeros(3, dtype)), (3,), dtype)
+    return on_device("nothing", checked_cuda().to_device(np.zeros(3, dtype)), (3,), dtype)
 
 
 @cache
 def _store() -> Store:
-    return Store(_cuda())
+    return Store(checked_cuda())
 
 
 class Field(NamedTuple):
@@ -239,7 +239,7 @@ _own = threading.local()
 
 def _status() -> Status:
     if not hasattr(_own, "status"):
-        array = _cuda().to_device(np.zeros(_WORDS, np.int32))
+        array = checked_cuda().to_device(np.zeros(_WORDS, np.int32))
         memory = _memory(DeviceArray(array, (_WORDS,), _address(array)))
         _own.status = Status(array, np.zeros(_WORDS, np.int32), memory)
     return _own.status
@@ -311,7 +311,7 @@ def step_of(single, n):
 
 @cache
 def _two_bone_kernel(dtype: Any) -> Any:
-    cuda = _cuda()
+    cuda = checked_cuda()
     solve, largest = two_bone_module.solve, dtype(validation.largest(dtype))
     # Unsigned indices cannot be negative, so no access checks for it: 3.7 TB/s instead of 3.0 on an H200.
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
@@ -371,13 +371,13 @@ def two_bone(
 ) -> tuple[Any, ...]:
     """`kinema.two_bone` on the GPU: mid, end, reached, error, reach, root."""
     dtype = _device_precision(root, target, lengths, pole, hint)
-    start = _on_device("root", root, (3,), dtype)
+    start = on_device("root", root, (3,), dtype)
     named = {
         "root": start,
-        "target": _on_device("target", target, (3,), dtype),
-        "lengths": _on_device("lengths", lengths, (2,), dtype),
-        "pole": start if pole is None else _on_device("pole", pole, (3,), dtype),
-        "hint": _nothing(dtype) if hint is None else _on_device("hint", hint, (3,), dtype),
+        "target": on_device("target", target, (3,), dtype),
+        "lengths": on_device("lengths", lengths, (2,), dtype),
+        "pole": start if pole is None else on_device("pole", pole, (3,), dtype),
+        "hint": _nothing(dtype) if hint is None else on_device("hint", hint, (3,), dtype),
     }
     shape = _batch_shape({name: (array, 1) for name, array in named.items()})
     count = math.prod(shape)
@@ -419,7 +419,7 @@ class PlanarOutputs(NamedTuple):
 
 @cache
 def _two_bone_2d_kernel(dtype: Any) -> Any:
-    cuda = _cuda()
+    cuda = checked_cuda()
     solve = two_bone_2d_module.solve
 
     def kernel(count, limbs, steps, auto_bend, largest, outputs, status):
@@ -465,10 +465,10 @@ def two_bone_2d(root: Any, target: Any, lengths: Any, bend: Any, auto_bend: Any)
     if not hasattr(bend, "__cuda_array_interface__"):
         bend = two_bone_2d_module.signs("bend", bend, dtype)[..., 0]
     named = {
-        "root": _on_device("root", root, (2,), dtype),
-        "target": _on_device("target", target, (2,), dtype),
-        "lengths": _on_device("lengths", lengths, (2,), dtype),
-        "bend": _on_device("bend", bend, (), dtype),
+        "root": on_device("root", root, (2,), dtype),
+        "target": on_device("target", target, (2,), dtype),
+        "lengths": on_device("lengths", lengths, (2,), dtype),
+        "bend": on_device("bend", bend, (), dtype),
     }
     cores = {name: 0 if name == "bend" else 1 for name in named}
     shape = _batch_shape({name: (array, cores[name]) for name, array in named.items()})
@@ -519,7 +519,7 @@ class ChainOutputs(NamedTuple):
 @cache
 def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole: bool) -> Any:
     """The kernel for chains of `size` joints: a thread's chain has a fixed size, and lies in its own memory."""
-    cuda = _cuda()
+    cuda = checked_cuda()
     joint_type, group_type, scratch_type, outcome_type = (
         from_dtype(record.dtype(dtype)) for record in (joint_record(1), group_record(1), scratch_record(1), OUTCOME)
     )
@@ -585,7 +585,7 @@ def size_of(joints, target, pole, has_pole):
 
 @cache
 def _resize_kernel() -> Any:
-    cuda = _cuda()
+    cuda = checked_cuda()
 
     @cuda.jit
     def kernel(count, source, source_width, target, target_width):
@@ -604,7 +604,7 @@ def _resized(array: Any, width: int) -> Any:
     if before == width:
         return array
     count = array.size // before
-    result = _cuda().device_array(count * width, array.dtype)
+    result = checked_cuda().device_array(count * width, array.dtype)
     _launch(_resize_kernel(), count, count, array.reshape(array.size), before, result, width)
     return result.reshape(*array.shape[:-1], width)
 
@@ -617,18 +617,18 @@ def _in_rows(array: Any, *shape: int) -> Any:
 @lru_cache(maxsize=64)
 def _constant(content: bytes, dtype: Any) -> Any:
     """Records that stay the same from call to call, on the device."""
-    return _cuda().to_device(np.frombuffer(content, dtype))
+    return checked_cuda().to_device(np.frombuffer(content, dtype))
 
 
 def chain(solver: ChainSolver, given: ChainArguments) -> tuple[Any, ...]:
     """`kinema.fabrik` and `kinema.ccd` on the GPU: joints, error, iterations, reached."""
     dtype = _device_precision(given.joints, given.target, given.pole)
-    named = {"joints": _on_device("joints", given.joints, (0, 0), dtype)}
+    named = {"joints": on_device("joints", given.joints, (0, 0), dtype)}
     chain_module.check_joints(named["joints"].shape)
     size, width = named["joints"].shape[-2:]
-    named["target"] = _on_device("target", given.target, (width,), dtype)
+    named["target"] = on_device("target", given.target, (width,), dtype)
     if given.pole is not None:
-        named["pole"] = _on_device("pole", given.pole, (width,), dtype)
+        named["pole"] = on_device("pole", given.pole, (width,), dtype)
     shape = _batch_shape({key: (array, 2 if key == "joints" else 1) for key, array in named.items()})
     count = math.prod(shape)
     if math.prod(named["joints"].shape[:-2]) != count:

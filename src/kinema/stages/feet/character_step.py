@@ -12,7 +12,7 @@ from kinema.constants import AT_REST
 from kinema.math import spring, vec
 from kinema.math.rows import load3, load_origin, store3
 from kinema.solvers.joints import character_pose, update_matrix
-from kinema.stages.feet.foot_rays import RAYS, aim_foot, take_hits
+from kinema.stages.feet.foot_rays import RAYS, aim_foot, first_leg, take_hits
 from kinema.stages.feet.foot_step import OwnArrays, step_foot
 from kinema.stages.feet.leg_easing import ease_leg, keep_clip
 from kinema.stages.legs.ground_contact import PLANTED, SWINGING, above_point, floor_of
@@ -89,8 +89,9 @@ def prepare_character(records, i, rays, pose, hips, dt):
         body.pelvis.moving |= foot.toes.moving
     store3(rays[0], above_point(at, floor, settings.contact.rise))
     store3(body.down, vec.scale(floor.up, like(dt, -1.0)))
-    body.rays = 1
-    for leg in range(legs):
+    body.rays, start = 1, first_leg(records, i)
+    for k in range(legs):
+        leg = (start + k) % legs
         sole, foot = records.soles[leg], records.feet[i, leg]
         body.rays += aim_foot(settings, sole, foot, body, rays[body.rays :], pose, floor, dt)
 
@@ -181,32 +182,54 @@ def note_lost_feet(records, i):
 
 
 @kernel
-def step_character(records, solver, skeleton, i, hits, pose, dt):
-    """Step one character from the hits of its rays, (R,), to solved legs. Returns how many planted feet are out of
-    reach.
-    """
+def step_transform(records, skeleton, i, hits, pose, dt):
+    """Move a character's transform to the ground, if it follows that."""
     settings, body, legs = records.settings[0], records.bodies[i], records.legs
-    fresh = body.pelvis.fresh
-    # 1. Move its transform to the ground.
     if skeleton.follow:
         follow_ground(settings, body, hits[legs.size * RAYS], pose.transform, records.soles[0].length, dt)
         shift_joints(skeleton.joints, False, load3(body.pelvis.move), pose.world)
-    # 2. Step its feet to the targets of their ankles.
+
+
+@kernel
+def step_leg_target(records, i, leg, hits, pose, dt):
+    """Step one foot of a character to the target of its ankle."""
+    settings, body, under = records.settings[0], records.bodies[i], hits[leg * RAYS : (leg + 1) * RAYS]
+    own = OwnArrays(pose.transform, pose.world, floor_of(settings.contact, pose.transform))
+    step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], under, body, own, dt)
+
+
+@kernel
+def step_hips(records, skeleton, i, pose, dt):
+    """Move a character's pelvis so that its legs reach."""
+    settings, body = records.settings[0], records.bodies[i]
     floor = floor_of(settings.contact, pose.transform)
-    own = OwnArrays(pose.transform, pose.world, floor)
-    for leg in range(legs.size):
-        under = hits[leg * RAYS : (leg + 1) * RAYS]
-        step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], under, body, own, dt)
-    # 3. Move its pelvis so that its legs reach.
     hips = hips_of(pose.world, pose.transform, skeleton.hips, skeleton.parent, floor.up, pose.weight)
-    step_pelvis(settings.pelvis, legs, body.pelvis, records.targets[i], pose.world, hips, dt)
+    step_pelvis(settings.pelvis, records.legs, body.pelvis, records.targets[i], pose.world, hips, dt)
     move_hips(skeleton, body.pelvis, settings.pelvis.lean > like(dt, 0.0), pose)
+
+
+@kernel
+def step_legs(records, solver, i, pose, dt):
+    """Solve a character's legs, and ease them. Returns how many planted feet are out of reach."""
+    body = records.bodies[i]
+    fresh = body.pelvis.fresh
     body.pelvis.fresh = False
-    # 4. Solve its legs, and ease them.
     keep_clip(records.eases[i], solver.path, pose)
     solve_legs(solver, solver.states[i], records.targets[i], pose)
     ease_legs(records, solver, i, fresh, pose, dt)
     return note_lost_feet(records, i)
+
+
+@kernel
+def step_character(records, solver, skeleton, i, hits, pose, dt):
+    """Step one character from the hits of its rays, (R,), to solved legs. Returns how many planted feet are out of
+    reach.
+    """
+    step_transform(records, skeleton, i, hits, pose, dt)
+    for leg in range(records.legs.size):
+        step_leg_target(records, i, leg, hits, pose, dt)
+    step_hips(records, skeleton, i, pose, dt)
+    return step_legs(records, solver, i, pose, dt)
 
 
 @batch

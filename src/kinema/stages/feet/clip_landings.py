@@ -140,34 +140,39 @@ def predict_landing(foot, now, since, speed, hips, drift, m):
             foot.swing.since = foot.swing.seconds - left
 
 
+@kernel
+def predict_character(records, i, table, playback, unblended, at, transform, dt):
+    """Set what the feet of one character do next, as the clip that it plays has it.
+
+    unblended: whether the pose is the clip's and nothing else. at: where the hips are. transform: (12,).
+    """
+    body, m, up = records.bodies[i], load_matrix(transform), floor_of(records.settings[0].contact, transform).up
+    last, speed = table.velocity.shape[0] - 1, like(dt, playback.speed)
+    passed = playback.time * table.rate
+    n = min(max(int(passed + 0.5), 0), last)
+    since = like(dt, (passed - n) / table.rate)
+    clip_velocity = xform.linear(m, load3(table.velocity[n]))
+    velocity, then = vec.scale(clip_velocity, speed), vec.sub(at, vec.scale(clip_velocity, since))
+    restarts = (playback.passes != 0) & table.keeps
+    ended = playback.ended & (not playback.loop)
+    velocity = vec.scale(velocity, like(dt, 0.0) if ended else like(dt, 1.0))
+    matches = step_drift(body, at, velocity, restarts, up, records.soles[0].length, dt)
+    matches = matches & unblended & (speed >= like(dt, 0.0))
+    for leg in range(records.soles.size):
+        foot = records.feet[i, leg]
+        if foot.landing.given | (not matches):
+            foot.in_clip.contact, foot.landing.predicted, foot.in_clip.paused = NO_OVERRIDE, False, False
+            continue
+        predict_landing(foot, table.landings[n, leg], since, speed, then, load3(body.drift), m)
+
+
 @batch
 def predict_landings(rows, records, table, playbacks, unblended, hips, frame, dt):
-    """Set what the feet of these characters do next, as the clip that they play has it.
-
-    unblended: (N,), whether the pose is the clip's and nothing else. hips: the joint.
-    """
-    length = records.soles[0].length
+    """Set what the feet of these characters do next, as the clip that they play has it. hips: the joint."""
     for k in range(rows.size):
         i = rows[k]
-        body, m = records.bodies[i], load_matrix(frame.transform[i, 0])
-        at, up = load_origin(frame.world[i, hips]), floor_of(records.settings[0].contact, frame.transform[i, 0]).up
-        last, speed = table.velocity.shape[0] - 1, like(dt, playbacks[i].speed)
-        passed = playbacks[i].time * table.rate
-        n = min(max(int(passed + 0.5), 0), last)
-        since = like(dt, (passed - n) / table.rate)
-        clip_velocity = xform.linear(m, load3(table.velocity[n]))
-        velocity, then = vec.scale(clip_velocity, speed), vec.sub(at, vec.scale(clip_velocity, since))
-        restarts = (playbacks[i].passes != 0) & table.keeps
-        ended = playbacks[i].ended & (not playbacks[i].loop)
-        velocity = vec.scale(velocity, like(dt, 0.0) if ended else like(dt, 1.0))
-        matches = step_drift(body, at, velocity, restarts, up, length, dt)
-        matches = matches & unblended[i] & (speed >= like(dt, 0.0))
-        for leg in range(records.soles.size):
-            foot = records.feet[i, leg]
-            if foot.landing.given | (not matches):
-                foot.in_clip.contact, foot.landing.predicted, foot.in_clip.paused = NO_OVERRIDE, False, False
-                continue
-            predict_landing(foot, table.landings[n, leg], since, speed, then, load3(body.drift), m)
+        at, transform = load_origin(frame.world[i, hips]), frame.transform[i, 0]
+        predict_character(records, i, table, playbacks[i], unblended[i], at, transform, dt)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -193,13 +198,18 @@ class ClipLandings:
         hips = int(self._crowd.rig.hips)
         for which, loop, rows in _groups(playing, context.rows):
             clip, root = playing.clips[which], playing.roots[which]
-            table = self._tables.get((id(clip), id(root), loop))
-            if table is None:
-                table = self._tables[id(clip), id(root), loop] = self._read(clip, root, loop)
-                self._read_from += [clip, root]
+            table = self.table(clip, root, loop)
             context.run(
                 predict_landings, records, table, playing.playbacks, playing.unblended, hips, frame, dt, rows=rows
             )
+
+    def table(self, clip: Clip, root: Root | None, loop: bool) -> LandingTable:
+        """Return the landings of a clip, read when it is first asked for. root: whose motion is extracted, or None."""
+        table = self._tables.get((id(clip), id(root), loop))
+        if table is None:
+            table = self._tables[id(clip), id(root), loop] = self._read(clip, root, loop)
+            self._read_from += [clip, root]
+        return table
 
     def _read(self, clip: Clip, root: Root | None, loop: bool) -> LandingTable:
         """Read the landings of a clip."""

@@ -149,6 +149,18 @@ def aim_at_landing(sole, foot, rays, floor, rise):
 
 
 @kernel
+def first_leg(records, i):
+    """The first leg of a character that swings, 0 if none does: loops over its legs begin there.
+
+    Nothing depends on the order. Threads of a GPU that step different characters are then in swinging legs together.
+    """
+    for leg in range(records.soles.size):
+        if records.feet[i, leg].contact == SWINGING:
+            return leg
+    return 0
+
+
+@kernel
 def is_due(foot, body):
     """Count down the frames to the next cast of a foot's rays. Returns whether it is due. See `FeetLevel`."""
     due = body.pelvis.fresh | (foot.rays.frames_left <= 0) | (body.every <= 1)
@@ -254,7 +266,9 @@ def take_hits(records, i, hits, answers, largest):
     """Take what the rays of one character hit, (R,) HIT, from the answers of a cast. See `take_answer`."""
     legs = records.soles.size
     number = take_run(hits, legs * RAYS, 1, answers, records.bodies[i].first_ray, largest)
-    for leg in range(legs):
+    start = first_leg(records, i)
+    for k in range(legs):
+        leg = (start + k) % legs
         foot = records.feet[i, leg]
         if foot.rays.due:
             first = leg * RAYS

@@ -96,6 +96,8 @@ class LegRecords(NamedTuple):
     """Radians that a joint may be beyond its limit by rounding."""
     inside: bool
     """Whether legs are solved inside their limits."""
+    folds: bool
+    """Whether any leg folds in more joints than its knee."""
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------
@@ -191,13 +193,13 @@ def fold_to(leg, path, axis, position, pose):
 
 
 @routine
-def rotate_leg(leg, path, axis, position, rotation, pose):
+def rotate_leg(records, leg, axis, position, rotation, pose):
     """Bring an ankle to a position, and give it its rotation, world space; by the pose's weight.
 
     The world matrices from thigh to ankle are read, and are up to date afterwards.
     """
-    position = part_of_the_way(load_origin(pose.world[leg.ankle]), position, pose.weight)
-    if leg.folds:
+    path, position = records.path, part_of_the_way(load_origin(pose.world[leg.ankle]), position, pose.weight)
+    if records.folds and leg.folds:
         fold_to(leg, path, axis, position, pose)
     else:
         bend_to(leg, path, axis, position, pose)
@@ -226,7 +228,7 @@ def rotate_inside(records, leg, axis, position, rotation, pose):
     """Bring an ankle to its place as `rotate_leg` does, inside joint limits. Returns whether the ankle, and whether
     thigh or knee, are held back by them.
     """
-    rotate_leg(leg, records.path, axis, position, rotation, pose)
+    rotate_leg(records, leg, axis, position, rotation, pose)
     bent = hold_joint(records, leg.thigh, pose)
     bent |= hold_joint(records, leg.knee, pose)
     held = hold_joint(records, leg.ankle, pose)
@@ -274,7 +276,7 @@ def solve_legs(records, states, targets, pose):
         if records.inside:
             solve_inside(records, leg, state, target, placed)
         else:
-            rotate_leg(leg, records.path, state.axis, load3(target.ankle), load4(target.rotation), placed)
+            rotate_leg(records, leg, state.axis, load3(target.ankle), load4(target.rotation), placed)
             state.limited = beyond_limit(records, leg.thigh, pose)
             state.limited |= beyond_limit(records, leg.knee, pose)
             state.limited |= beyond_limit(records, leg.ankle, pose)
@@ -324,7 +326,9 @@ class LegSolver:
         chains, path, states = kernel_views(chains, path, self.states)
         held = crowd.skeleton.joint_limits(real)
         rounding = real(np.finfo(real).eps * ROUNDING_ROTATION)
-        self.records = LegRecords(chains, path, states, *held, rounding, bool(inside))
+        self.records = LegRecords(
+            chains, path, states, *held, rounding, bool(inside), any(leg.folds for leg in self.legs)
+        )
         """What `solve_legs` takes."""
         self._thighs = np.array([leg.joints[0] for leg in self.legs], np.int64)
         self._path = np.unique(path["joint"])

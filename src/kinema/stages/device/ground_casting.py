@@ -1,0 +1,96 @@
+"""Rays of feet on the GPU: cast one after the other by the kernels that grounds cast with on the CPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinema import validation
+from kinema.compile.jit import kernel
+from kinema.errors import DeviceError
+from kinema.math import vec
+from kinema.math.rows import load3
+from kinema.stages.device.tiles import REAL, moved
+from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, first_leg
+from kinema.stages.legs.ground_contact import FOOT_SAMPLES, clear_hit, keep_hit
+from kinema.world import plane
+from kinema.world.height_field import HeightField, meet_height_field
+from kinema.world.plane import Plane
+from kinema.world.rays import Ray, point_along, unit_direction
+
+MEETS: dict[type, Callable[..., Any]] = {Plane: plane.meet, HeightField: meet_height_field}
+"""Grounds that feet on the GPU stand on, and the kernel that casts one ray at each."""
+
+
+class DeviceGround(NamedTuple):
+    """A ground on the device."""
+
+    shape: Any
+    """What its kernel reads."""
+    distance: float
+    """Metres that rays go down."""
+    largest: Any
+    """The largest number that counts as a hit's."""
+
+
+def device_ground(ground: Any, distance: float) -> DeviceGround:
+    """Move a ground to the device. Raises DeviceError for one that cannot be there."""
+    if type(ground) not in MEETS:
+        allowed = ", ".join(kind.__name__ for kind in MEETS)
+        raise DeviceError(f"feet on a GPU do not stand on {type(ground).__name__}; allowed are {allowed} and heights")
+    return DeviceGround(moved(ground._shape), distance, REAL(validation.largest(np.float32)))
+
+
+@kernel
+def list_run(slots, number, first, count):
+    """List so many rays, from `number` on, whose hits are stored from `first` on. Returns the number after them."""
+    for n in range(count):
+        slots[number + n] = first + n
+    return number + count
+
+
+@kernel
+def list_rays(records, i, slots):
+    """List where the hits of the rays of character i are stored, as `foot_rays.take_hits` does."""
+    legs = records.soles.size
+    number = list_run(slots, 0, legs * RAYS, 1)
+    start = first_leg(records, i)
+    for k in range(legs):
+        leg = (start + k) % legs
+        foot, first = records.feet[i, leg], leg * RAYS
+        if foot.rays.due:
+            number = list_run(slots, number, first, FOOT_SAMPLES)
+            if foot.rays.ahead:
+                number = list_run(slots, number, first + AHEAD, AHEAD_RAYS)
+            if foot.rays.at_landing:
+                number = list_run(slots, number, first + PROFILE, RAYS - PROFILE)
+
+
+@cache
+def caster(kind: type) -> Any:
+    """The kernel that casts all rays of one character at a ground of this kind."""
+    meet = MEETS[kind]
+
+    @kernel
+    def cast_rays(records, i, rays, slots, hits, ground):
+        """Cast the rays of character i, (R, 3), and store what they hit, (R,) HIT. slots: (R,), see `list_rays`.
+
+        One loop over all rays: threads of a warp have them in different feet, but nearly as many.
+        """
+        down = load3(records.bodies[i].down)
+        unit = unit_direction(down)
+        for n in range(records.bodies[i].rays):
+            origin, hit = load3(rays[n]), hits[slots[n]]
+            if math.isfinite(vec.span(origin) + vec.span(down)):
+                ray = Ray((float(origin[0]), float(origin[1]), float(origin[2])), unit, ground.distance)
+                met = meet(ray, ground.shape)
+                found = met.found and met.distance > 0.0
+                keep_hit(hit, found, point_along(ray, met.distance), met.normal, ground.largest)
+            else:
+                clear_hit(hit)
+
+    return cast_rays

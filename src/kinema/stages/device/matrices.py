@@ -1,0 +1,125 @@
+"""World matrices and skinning palettes of a crowd on the GPU, written as rows for whoever draws them.
+
+A thread goes through the joints of its character. It holds the matrices whose children are still to come; the host has
+given each of them a place. What 32 characters have computed is written through shared memory, so that a warp writes
+whole stretches of a row.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import cuda, float32, uint64
+
+from kinema.compile.records import Record
+from kinema.math import xform
+from kinema.math.rows import load_matrix, store_matrix
+from kinema.stages.device.tiles import REAL, TILE, moved, stepping
+
+THREADS = 64
+"""Threads a block, in warps that write their own 32 characters."""
+
+REGISTERS = 80
+"""Registers of a thread, at most."""
+
+STEP = Record(
+    above=np.int64,  # place of the parent's matrix, or -1 for the character's transform
+    own=np.int64,  # place where the joint's own matrix is held, or -1 if no child needs it
+)
+"""One joint of the way through the skeleton."""
+
+
+class MatrixSteps(NamedTuple):
+    """The way through a skeleton, and the matrices that a palette multiplies by."""
+
+    steps: Any
+    """(J,) STEP."""
+    inverse_bind: Any
+    """(J, 12): 3x4 row by row."""
+
+
+def matrix_steps(skeleton: Any) -> tuple[MatrixSteps, int]:
+    """The way through a skeleton, on the device, and how many matrices are held at once."""
+    parents = skeleton.parents.tolist()
+    last = {parent: j for j, parent in enumerate(parents)}  # The last child of each joint.
+    steps, used = STEP.zeros(len(parents), REAL), 0
+    free: list[int] = []
+    places: dict[int, int] = {}
+    for j, parent in enumerate(parents):
+        steps.above[j] = places.get(parent, -1)
+        if parent >= 0 and last[parent] == j:
+            free.append(places.pop(parent))
+        if j in last:
+            if not free:
+                free.append(used)
+                used += 1
+            places[j] = free.pop()
+        steps.own[j] = places.get(j, -1)
+    bind = np.asarray(skeleton.inverse_bind, REAL)[:, :3].reshape(-1, 12)
+    return moved(MatrixSteps(steps.view(np.ndarray), bind)), max(used, 1)
+
+
+@cache
+def matrix_kernel(held: int, is_palette: bool) -> Any:
+    """The kernel for skeletons that hold so many matrices at once: palettes, 3x4, or world matrices, 4x4."""
+    size = 12 if is_palette else 16
+    together = 2 if is_palette else 1  # Joints that are written at once: 96 or 64 bytes of a row.
+    width = together * size
+    padded, rows_at_once = width + 1, TILE // width  # Rows in shared memory start in different banks.
+    # Unsigned numbers cannot be negative, so no access checks for it: this kernel is bound by its arithmetic.
+    one, three, four, tile_size = (np.uint64(n) for n in (1, 3, 4, TILE))
+    numbers, stride = np.uint64(width), np.uint64(rows_at_once)
+
+    @stepping(REGISTERS)
+    def write(count, poses, way, out):
+        """poses: `PoseTiles`, flat. out: flat, (count * joints * size)."""
+        thread, joints = uint64(cuda.threadIdx.x), uint64(way.steps.size)
+        lane, warp = thread % tile_size, thread - thread % tile_size
+        first = uint64(cuda.blockIdx.x) * uint64(THREADS) + warp
+        matrices, rows = cuda.local.array((held, 12), float32), cuda.shared.array((THREADS, padded), float32)
+        here = first < uint64(poses.t.size) // (three * joints)
+        tile = first // tile_size if here else uint64(0)
+        t = tile * joints * three * tile_size + lane
+        r, c = tile * joints * four * tile_size + lane, tile * uint64(12 * TILE) + lane
+        root = (
+            (poses.transform[c], poses.transform[c + uint64(128)], poses.transform[c + uint64(256)]),
+            (poses.transform[c + uint64(32)], poses.transform[c + uint64(160)], poses.transform[c + uint64(288)]),
+            (poses.transform[c + uint64(64)], poses.transform[c + uint64(192)], poses.transform[c + uint64(320)]),
+            (poses.transform[c + uint64(96)], poses.transform[c + uint64(224)], poses.transform[c + uint64(352)]),
+        )
+        # Where this thread writes: number `at` of the rows of characters from `begin` on.
+        begin, at = lane // numbers, lane % numbers
+        writes, row = lane < numbers * stride, joints * uint64(size)
+        for j in range(joints):
+            n = j % uint64(together)
+            if here:
+                two = tile_size + tile_size
+                local = (
+                    (poses.t[t], poses.t[t + tile_size], poses.t[t + two]),
+                    (poses.r[r], poses.r[r + tile_size], poses.r[r + two], poses.r[r + two + tile_size]),
+                    (poses.s[t], poses.s[t + tile_size], poses.s[t + two]),
+                )
+                t, r = t + three * tile_size, r + four * tile_size
+                step = way.steps[j]
+                m = xform.mul(root if step.above < 0 else load_matrix(matrices[step.above]), xform.matrix(local))
+                if step.own >= 0:
+                    store_matrix(matrices[step.own], m)
+                if is_palette:
+                    m = xform.mul(m, load_matrix(way.inverse_bind[j]))
+                store_matrix(rows[thread, n * uint64(size) :], m)
+                if not is_palette:
+                    rows[thread, 12] = rows[thread, 13] = rows[thread, 14] = float32(0.0)
+                    rows[thread, 15] = float32(1.0)
+            if n + one == uint64(together) or j + one == joints:
+                cuda.syncthreads()
+                last = j * uint64(size) + uint64(size)
+                to = (j - n) * uint64(size) + at
+                if writes and to < last:
+                    for k in range(begin, tile_size, stride):
+                        if first + k < count:
+                            out[(first + k) * row + to] = rows[warp + k, at]
+                cuda.syncthreads()
+
+    return write
