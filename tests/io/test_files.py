@@ -52,7 +52,7 @@ def test_errors_for_other_formats_explain_how_to_convert_them(tmp_path, suffix, 
 
 def test_the_error_for_markers_says_that_they_are_no_joints(tmp_path):
     (tmp_path / "walk.c3d").write_bytes(b"\x02P")
-    with pytest.raises(km.FileError, match=r"they hold points, not joints: `km\.load_points`"):
+    with pytest.raises(km.FileError, match=r"they hold points, not joints: `kinema fit`"):
         km.load(tmp_path / "walk.c3d")
 
 

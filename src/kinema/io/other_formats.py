@@ -29,7 +29,7 @@ class OtherFormat:
     """Whether its files hold files of any format, so that the suffix says more than the content."""
 
 
-_POINTS = "they hold points, not joints: `km.load_points` reads them"
+_POINTS = "they hold points, not joints: `kinema fit` moves a character by them, `km.load_points` reads them"
 _CHARACTER = "a character is a file with joints, such as .glb or .bvh"
 _EXPORT = "export glTF (.glb) or BVH from the program that made them"
 

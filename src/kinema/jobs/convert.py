@@ -16,6 +16,7 @@ from kinema.jobs.order import Order, Progress, choose_clips, encode_clips
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip, Event, Track
+from kinema.model.limits import Slider
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
@@ -141,7 +142,11 @@ def scaled_and_rotated(character: Character, size: float, rotation: Any) -> Char
         rotations[..., roots, :] = arrays.mul(rotation, rotations[..., roots, :])
         return Pose.of(translations, rotations, pose.scales.astype(np.float64)).astype(pose.precision)
 
-    skeleton = Skeleton(old.names, old.parents, moved(old.rest), old.limits, bind.astype(old.rest.precision))
+    limits = [
+        replace(each, low=each.low * size, high=each.high * size) if isinstance(each, Slider) else each
+        for each in old.limits
+    ]
+    skeleton = Skeleton(old.names, old.parents, moved(old.rest), limits, bind.astype(old.rest.precision))
 
     def track(each: Track) -> Track:
         values = each.values.astype(np.float64)

@@ -28,13 +28,13 @@ OBJ = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nf 1//1 2//1 3//1 4//1\nf -
 @pytest.mark.parametrize("data", [binary(), text()])
 def test_stl(tmp_path, data):
     (tmp_path / "a.stl").write_bytes(data)
-    shape = Shapes(tmp_path, []).mesh("a.stl", np.array((1.0, 2.0, 1.0)), HERE, GREY)
+    shape = Shapes(tmp_path, []).made("mesh", np.array((1.0, 2.0, 1.0)), HERE, GREY, "a.stl")[0]
     np.testing.assert_allclose(shape.corners, CORNERS * (1, 2, 1))
 
 
 def test_obj(tmp_path):
     (tmp_path / "a.obj").write_bytes(OBJ)
-    shape = Shapes(tmp_path, []).mesh("a.obj", np.ones(3), HERE, GREY)
+    shape = Shapes(tmp_path, []).made("mesh", np.ones(3), HERE, GREY, "a.obj")[0]
     corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], float)
     np.testing.assert_array_equal(shape.corners, corners[[(0, 1, 2), (0, 2, 3), (0, 1, 2)]])
 
@@ -44,7 +44,7 @@ def test_packages_are_looked_for_by_the_end_of_their_path(tmp_path):
     (tmp_path / "meshes" / "a.stl").write_bytes(binary())
     shapes = Shapes(tmp_path, [])
     for name in ("package://robot/meshes/a.stl", "file:///meshes/a.stl", "meshes\\a.stl"):
-        assert shapes.mesh(name, np.ones(3), HERE, GREY) is not None
+        assert shapes.made("mesh", np.ones(3), HERE, GREY, name)
 
 
 @pytest.mark.parametrize("name", ["../a.stl", "package://x/../../a.stl", "link.stl", "a.dae", "", "a\0.stl"])
@@ -54,7 +54,9 @@ def test_nothing_outside_of_the_folder_is_opened(tmp_path, name):
     (tmp_path / "a.stl").write_bytes(binary())
     (inside / "link.stl").symlink_to(tmp_path / "a.stl")
     problems = []
-    assert Shapes(inside, problems).mesh(name, np.ones(3), HERE, GREY) is None
+    shapes = Shapes(inside, problems)
+    assert not shapes.made("mesh", np.ones(3), HERE, GREY, name)
+    assert shapes.missing
     assert "is not drawn: it is not beside the file" in problems[0]
 
 
@@ -72,19 +74,20 @@ def test_nothing_outside_of_the_folder_is_opened(tmp_path, name):
 def test_damaged_meshes_are_left_out(tmp_path, name, data):
     (tmp_path / name).write_bytes(data)
     problems = []
-    assert Shapes(tmp_path, problems).mesh(name, np.ones(3), HERE, GREY) is None
+    assert not Shapes(tmp_path, problems).made("mesh", np.ones(3), HERE, GREY, name)
     assert len(problems) == 1
 
 
 def test_shapes_are_closed_and_face_outwards():
     shapes = Shapes(None, [])
     volumes = {
-        "box": (shapes.box(np.array((0.5, 1.0, 1.5)), HERE, GREY), 6.0),
-        "ball": (shapes.ball((1.0, 1.0, 1.0), HERE, GREY), 4.0 / 3.0 * np.pi),
-        "cylinder": (shapes.cylinder(1.0, 1.0, False, HERE, GREY), 2.0 * np.pi),
-        "capsule": (shapes.cylinder(1.0, 1.0, True, HERE, GREY), 2.0 * np.pi + 4.0 / 3.0 * np.pi),
+        "box": ((0.5, 1.0, 1.5), 6.0),
+        "sphere": ((1.0, 1.0, 1.0), 4.0 / 3.0 * np.pi),
+        "cylinder": ((1.0, 1.0, 1.0), 2.0 * np.pi),
+        "capsule": ((1.0, 1.0, 1.0), 2.0 * np.pi + 4.0 / 3.0 * np.pi),
     }
-    for name, (shape, volume) in volumes.items():
+    for name, (size, volume) in volumes.items():
+        (shape,) = shapes.made(name, np.array(size), HERE, GREY)
         a, b, c = (shape.corners[:, k] for k in range(3))
         found = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0
         assert 0.9 * volume < found < 1.001 * volume, name

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinema.errors import FileError, listed
 from kinema.io import numpy_files
-from kinema.io.points.take import UNITS, PointTake, check_size, take
+from kinema.io.points.take import UNITS, PointTake, check_size, stem, take
 
 _POINTS = (
     *("points", "points3d", "points_3d", "keypoints", "keypoints3d", "keypoints_3d", "joints", "joints3d"),
@@ -80,8 +80,7 @@ def _takes(points: Any, file: str, arrays: dict[str, Any]) -> tuple[PointTake, .
 
 
 def _name(file: str, index: int, people: Any) -> str:
-    stem = file.rpartition(".")[0] or file
-    return stem if len(people) == 1 else f"{stem} {index + 1}"
+    return stem(file) if len(people) == 1 else f"{stem(file)} {index + 1}"
 
 
 def _rows(points: Any, file: str) -> tuple[Any, tuple[str, ...]]:

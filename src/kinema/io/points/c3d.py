@@ -205,7 +205,6 @@ def _takes(source: _File, positions: Any, rate: float) -> tuple[PointTake, ...]:
         source.fail("the file has no points, only angles and forces")
     left_out = len(labels) - sum(map(len, subjects.values()))
     notes = (f"{left_out} angles, forces and the like are left out",) if left_out else ()
-    stem = source.file.rpartition(".")[0] or source.file
     seen = {name: int(np.isfinite(positions[:, at, 0]).any(1).sum()) for name, at in subjects.items()}
     most = max(seen.values())
     fps = rate if np.isfinite(rate) and rate > 0 else None
@@ -215,7 +214,7 @@ def _takes(source: _File, positions: Any, rate: float) -> tuple[PointTake, ...]:
             positions[:, subjects[name]],
             [labels[i].rpartition(":")[2] for i in subjects[name]],
             fps,
-            name=name or stem,
+            name=name,
             unit=unit,
             notes=notes,
         )

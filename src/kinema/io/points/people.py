@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import FileError
-from kinema.io.points.take import PointTake, check_size, take
+from kinema.io.points.take import PointTake, check_size, stem, take
 
 _REACH = 0.5
 """How far a person's middle moves from one frame to the next at most, in sizes of the person: a sprinter filmed at 10
@@ -42,7 +42,6 @@ def sorted_into_takes(
             raise FileError(f"frame {sighting.frame}: {problem}", file)
     people = _by_identity(seen) if all(one.identity is not None for one in seen) else _by_place(seen)
     check_size(file, len(people), frames, *shape)
-    stem = file.rpartition(".")[0] or file
     makes = []
     for i, person in enumerate(sorted(people, key=len, reverse=True)):
         points = np.full((frames, *shape), np.nan)
@@ -52,7 +51,7 @@ def sorted_into_takes(
             if scores is not None and sighting.confidence is not None:
                 scores[sighting.frame] = sighting.confidence
         if np.isfinite(points).any() or len(people) == 1:
-            name = stem if len(people) == 1 else f"{stem} {i + 1}"
+            name = stem(file) if len(people) == 1 else f"{stem(file)} {i + 1}"
             makes.append(take(file, points, names, fps, scores, name=name, **known))
     if not makes:
         raise FileError("not a single point is there in any frame", file)

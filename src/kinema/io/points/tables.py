@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import FileError
-from kinema.io.points.take import UNITS, PointTake, check_size, take
+from kinema.io.points.take import UNITS, PointTake, check_size, is_number, take
 
 _MOST_HEADER = 20
 """Rows in which the header is looked for. OptiTrack writes seven."""
@@ -61,7 +61,7 @@ def read(data: bytes, file: str) -> tuple[PointTake, ...]:
     header = _header_rows(rows)
     columns, keys, unit = _columns(rows[:header])
     body = [row for row in rows[header:] if any(row)]
-    if columns and body and not any(map(_is_number, body[0])):
+    if columns and body and not any(map(is_number, body[0])):
         unit = next((UNITS[cell.lower()] for cell in body[0] if cell.lower() in UNITS), unit)  # A row of units.
         body, header = body[1:], header + 1
     if not body or (header and not columns):
@@ -77,7 +77,7 @@ def _header_rows(rows: list[list[str]]) -> int:
     for i, row in enumerate(rows[:_MOST_HEADER], 1):
         if sum(bool(_COLUMN.fullmatch(cell)) for cell in row) >= 2:
             last = i
-    return last or next((i for i, row in enumerate(rows[:_MOST_HEADER]) if any(map(_is_number, row))), 0)
+    return last or next((i for i, row in enumerate(rows[:_MOST_HEADER]) if any(map(is_number, row))), 0)
 
 
 def _columns(header: list[list[str]]) -> tuple[list[_Column], dict[str, int], float | None]:
@@ -121,20 +121,12 @@ def _stated_rate(header: list[list[str]]) -> float | None:
     """Read the frames per second that a header states: beside a word about the rate, or alone in a row."""
     for row in header:
         pairs = pairwise(row)
-        stated = next((value for word, value in pairs if "frame rate" in word.lower() and _is_number(value)), None)
-        if stated is None and sum(map(bool, row)) == 1 and _is_number(row[0]):
+        stated = next((value for word, value in pairs if "frame rate" in word.lower() and is_number(value)), None)
+        if stated is None and sum(map(bool, row)) == 1 and is_number(row[0]):
             stated = row[0]
         if stated is not None:
             return float(stated)
     return None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _value(cell: str, place: tuple[str, int]) -> float:
@@ -163,7 +155,7 @@ def _without_header(body: list[list[str]], file: str) -> tuple[PointTake, ...]:
         values[i] = [_value(cell, (file, i + 1)) for cell in row]
     if width - first < 2:
         raise FileError(f"rows of {width} numbers; a point has two or three", file, 1)
-    return (take(file, values[:, first:].reshape(len(body), -1, size), name=_stem(file)),)
+    return (take(file, values[:, first:].reshape(len(body), -1, size)),)
 
 
 def _takes(
@@ -205,7 +197,7 @@ def _takes(
             spoken,
             rate,
             None if confidence is None else confidence[i],
-            name=persons[i] or _stem(file),
+            name=persons[i],
             unit=unit,
         )
         for i in order
@@ -245,7 +237,3 @@ def _rate(frames: Any, keys: dict[str, int]) -> float | None:
     step = float(np.median(np.diff(frames)))
     step = step / 1000.0 if "milliseconds" in keys or step > _LONGEST_MS else step
     return round(1.0 / step, 3) if 1e-4 < step < 1e3 else None
-
-
-def _stem(file: str) -> str:
-    return file.rpartition(".")[0] or file

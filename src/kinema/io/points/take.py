@@ -90,7 +90,21 @@ def take(
         confidence = np.clip(np.nan_to_num(np.asarray(confidence, np.float64), nan=0.0), 0.0, 1.0)
     readable = naming.unique([naming.readable(name) for name in names])
     rate = None if fps is None else float(fps)
-    return PointTake(known.pop("name", file), points, readable, rate, confidence, **known)
+    return PointTake(known.pop("name", "") or stem(file), points, readable, rate, confidence, **known)
+
+
+def stem(file: str) -> str:
+    """Return the name of a file without its suffix."""
+    return file.rpartition(".")[0] or file
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell of a table is a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_confidence(points: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinema.errors import FileError
-from kinema.io.points.take import UNITS, PointTake, check_size, take
+from kinema.io.points.take import UNITS, PointTake, check_size, is_number, take
 
 _HEAD = 5
 """Lines before the numbers: the kind of file, names and values of the facts, names and axes of the markers."""
@@ -32,20 +32,12 @@ def read(data: bytes, file: str) -> tuple[PointTake, ...]:
         try:
             rows.append(np.array([float(cell) if cell.strip() else np.nan for cell in cells]))
         except ValueError:
-            wrong = next(cell for cell in cells if cell.strip() and not _is_number(cell))
+            wrong = next(cell for cell in cells if cell.strip() and not is_number(cell))
             raise FileError(f"found {wrong[:60]!r}; expected a number", file, at) from None
     try:
         fps = float(facts.get("datarate", "nan"))
     except ValueError:
         raise FileError(f"DataRate is {facts['datarate'][:60]!r}; expected a number", file, 3) from None
     values = np.reshape(rows, (len(rows), len(names), 3))
-    known = {"unit": UNITS.get(facts.get("units", "").lower()), "name": file.rpartition(".")[0] or file}
-    return (take(file, values, names, fps if fps == fps else None, **known),)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    unit = UNITS.get(facts.get("units", "").lower())
+    return (take(file, values, names, fps if fps == fps else None, unit=unit),)

@@ -86,7 +86,7 @@ class _Model:
         for group in self.tree.each("equality"):
             for equality in group.each("joint"):
                 self._add_mimic(equality)
-        return character(self.parts, file, self.source)
+        return character(self.parts, file, self.source, drawn=not self.shapes.missing)
 
     def _add_mimic(self, equality: Element) -> None:
         constant, factor = [*equality.numbers("polycoef", (0.0, 1.0)).tolist(), 0.0, 0.0][:2]
@@ -187,13 +187,11 @@ class _Model:
         for given in body.each("geom"):
             geom = self.with_defaults(given, "geom", of_class)
             if geom.number("group", 0.0) <= _DRAWN:
-                shape = self._shape(geom, frame)
-                if shape is not None:
-                    part.shapes.append(shape)
+                part.shapes += self._shape(geom, frame)
         for inner in body.each("frame"):
             self._add_shapes(inner, part, inner.get("childclass", of_class), _after(frame, self.placed(inner)))
 
-    def _shape(self, geom: Element, frame: tuple[Any, Any]) -> Shape | None:
+    def _shape(self, geom: Element, frame: tuple[Any, Any]) -> list[Shape]:
         place = self.placed(geom)
         size = np.zeros(3)
         given = geom.numbers("size", ())[:3]
@@ -205,16 +203,13 @@ class _Model:
         place = _after(frame, place)
         colour = tuple(np.clip(geom.numbers("rgba", (0.6, 0.6, 0.65, 1.0), 4)[:3], 0.0, 1.0).tolist())
         kind = geom.get("type", "mesh" if geom.get("mesh") else "sphere")
-        if kind == "box":
-            return self.shapes.box(size, place, colour)
-        if kind in ("sphere", "ellipsoid"):
-            return self.shapes.ball(size if kind == "ellipsoid" else size[[0, 0, 0]], place, colour)
-        if kind in ("cylinder", "capsule"):
-            return self.shapes.cylinder(float(size[0]), float(size[1]), kind == "capsule", place, colour)
-        if kind == "mesh" and geom.get("mesh", "") in self.assets:
-            file, mesh = self.assets[geom.get("mesh", "")]
-            return self.shapes.mesh(file, mesh.numbers("scale", (1.0, 1.0, 1.0), 3), place, colour)
-        return None
+        file = ""
+        if kind == "mesh":
+            file, mesh = self.assets.get(geom.get("mesh", ""), ("", geom))
+            size = mesh.numbers("scale", (1.0, 1.0, 1.0), 3)
+        elif kind not in ("box", "ellipsoid"):
+            size = size[[0, 0, 0 if kind == "sphere" else 1]]
+        return self.shapes.made(kind, size, place, colour, file)
 
 
 def _after(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:

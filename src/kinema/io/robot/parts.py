@@ -79,8 +79,8 @@ def moving(kind: str, axis: Any, low: float, high: float) -> Limit:
     return Hinge(axis, max(low, -_FULL), min(high, _FULL))
 
 
-def character(parts: list[Part], file: str, source: RobotSource) -> Character:
-    """Make the character of some parts, parents before children."""
+def character(parts: list[Part], file: str, source: RobotSource, drawn: bool) -> Character:
+    """Make the character of some parts, parents before children. drawn: whether their shapes are complete."""
     if not 0 < len(parts) <= MOST_PARTS:
         raise FileError(f"the robot has {len(parts):,} parts; allowed are 1 to {MOST_PARTS:,}", file)
     known = names.unique([names.readable(part.name) for part in parts])
@@ -95,5 +95,5 @@ def character(parts: list[Part], file: str, source: RobotSource) -> Character:
                 source.at_rest[part.joint] = part.at_rest
             if math.isfinite(part.velocity) and part.velocity > 0.0:
                 source.velocities[part.joint] = part.velocity
-    skin = skin_of(skeleton, [part.shapes for part in parts])
+    skin = skin_of(skeleton, [part.shapes for part in parts]) if drawn else None
     return Character(skeleton, {}, None, [] if skin is None else [skin], file.rpartition(".")[0] or file, source)

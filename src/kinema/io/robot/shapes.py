@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -36,39 +36,34 @@ class Shape:
 
 
 class Shapes:
-    """Makes the shapes of one robot. problems: told of what is left out."""
+    """Makes the shapes of one robot. problems: told of what is left out. missing: whether a mesh is."""
 
     def __init__(self, folder: Path | None, problems: list[str]) -> None:
         self._folder, self._problems, self._left = folder, problems, LARGEST_MESH
         self._meshes: dict[str, Any] = {}
+        self.missing = False
 
-    def box(self, half: Any, place: tuple[Any, Any], colour: tuple[float, ...]) -> Shape:
-        """half: (3,) of its sizes. place: position and rotation."""
-        corner = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64) * half
-        faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
-        triangles = [(a, b, c) for a, b, c, _ in faces] + [(a, c, d) for a, _, c, d in faces]
-        return _placed(corner[triangles], place, colour)
+    def made(
+        self, kind: str, size: Any, place: tuple[Any, Any], colour: tuple[float, ...], mesh: str = ""
+    ) -> list[Shape]:
+        """Return a shape, or nothing where it is unknown or its mesh is not read.
 
-    def ball(self, radii: Any, place: tuple[Any, Any], colour: tuple[float, ...]) -> Shape:
-        """radii: (3,)."""
-        along = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _SIDES // 2 + 1)
-        return _placed(_turned(np.cos(along), np.sin(along)) * radii, place, colour)
-
-    def cylinder(
-        self, radius: float, half: float, rounded: bool, place: tuple[Any, Any], colour: tuple[float, ...]
-    ) -> Shape:
-        """Along z, half of its length each way; rounded: with half a ball at each end."""
-        if not rounded:
-            return _placed(_turned(np.array((0, 1, 1, 0)) * radius, np.array((-1, -1, 1, 1)) * half), place, colour)
-        along = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _SIDES // 2 + 2)
-        return _placed(_turned(np.cos(along) * radius, np.sin(along) * radius + np.sign(along) * half), place, colour)
-
-    def mesh(self, name: str, scale: Any, place: tuple[Any, Any], colour: tuple[float, ...]) -> Shape | None:
-        """A mesh by the name that the file gives it; None if it is not there or not read."""
-        if name not in self._meshes:
-            self._meshes[name] = self._read(name)
-        corners = self._meshes[name]
-        return None if corners is None else _placed(corners * scale, place, colour)
+        size: (3,), half of it along each axis; for a mesh, by its name in the file, its scale. Cylinders and capsules,
+        longer by half a ball at each end, stand along z. place: position and rotation.
+        """
+        if kind == "mesh":
+            if mesh not in self._meshes:
+                self._meshes[mesh] = self._read(mesh)
+            corners = self._meshes[mesh]
+        elif kind == "capsule":
+            along = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _SIDES // 2 + 2)
+            corners = _turned(np.cos(along), np.sin(along) + np.sign(along) * size[2] / (size[0] or 1.0))
+            size = size[[0, 0, 0]]
+        else:
+            corners = _SOLIDS[kind]() if kind in _SOLIDS else None
+        if corners is None:
+            return []
+        return [Shape(arrays.rotate(arrays.unit(place[1]), corners * size) + place[0], colour)]
 
     def _read(self, name: str) -> Any:
         path = self._beside(name)
@@ -88,8 +83,9 @@ class Shapes:
         return corners
 
     def _without(self, name: str, why: str) -> None:
-        if sum("is not drawn" in problem for problem in self._problems) < 3:
-            self._problems.append(f"mesh {name[-80:]!r} is not drawn: {why}")
+        if not self.missing:
+            self._problems.append(f"mesh {name[-80:]!r} is not drawn: {why}. Bones are drawn instead of shapes")
+        self.missing = True
 
     def _beside(self, name: str) -> Path | None:
         """Find a mesh inside the file's folder: by its path, or the end of it after `package://`."""
@@ -104,20 +100,30 @@ class Shapes:
         return None
 
 
-def _placed(corners: Any, place: tuple[Any, Any], colour: tuple[float, ...]) -> Shape:
-    return Shape(arrays.rotate(arrays.unit(place[1]), corners) + place[0], colour)
-
-
-def _turned(radii: Any, heights: Any) -> Any:
+def _turned(radii: Any, heights: Any, sides: int = _SIDES) -> Any:
     """(T, 3, 3): the surface that a line of (radius, height) makes when it is rotated about z."""
-    angles = np.arange(_SIDES) * (2.0 * np.pi / _SIDES)
-    ring = np.stack([np.cos(angles), np.sin(angles), np.ones(_SIDES)], axis=-1)
+    angles = (np.arange(sides) + 0.5) * (2.0 * np.pi / sides)
+    ring = np.stack([np.cos(angles), np.sin(angles), np.ones(sides)], axis=-1)
     points = ring[np.newaxis] * np.stack([radii, radii, heights], axis=-1)[:, np.newaxis]
     after = np.roll(points, -1, axis=1)
     a, b, c, d = points[:-1], after[:-1], after[1:], points[1:]
     corners = np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)]).reshape(-1, 3, 3)
     size = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     return corners[size > _FLAT * size.max(initial=0.0)]
+
+
+def _ball() -> Any:
+    along = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _SIDES // 2 + 1)
+    return _turned(np.cos(along), np.sin(along))
+
+
+_SOLIDS: dict[str, Callable[[], Any]] = {
+    "box": lambda: _turned(np.array((0, 1, 1, 0)) * np.sqrt(2.0), np.array((-1, -1, 1, 1)), 4),
+    "sphere": _ball,
+    "ellipsoid": _ball,
+    "cylinder": lambda: _turned(np.array((0, 1, 1, 0)), np.array((-1, -1, 1, 1))),
+}
+"""Solids of half size 1."""
 
 
 def _stl(data: bytes) -> Any:

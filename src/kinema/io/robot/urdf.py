@@ -51,7 +51,7 @@ def read(tree: Element, file: str, folder: Path | None) -> Character:
             _set_joint(part, above[title], source)
         queue += [(_end(joint, "child"), len(parts)) for joint in joints.get(title, ())]
         parts.append(part)
-    return character(parts, file, source)
+    return character(parts, file, source, drawn=not shapes.missing)
 
 
 def _end(joint: Element, end: str) -> str:
@@ -105,21 +105,18 @@ def _colour(material: Element | None) -> tuple[float, ...]:
 
 def _visuals(link: Element, shapes: Shapes, colours: dict[str, tuple[float, ...]]) -> list[Shape]:
     """Return the shapes of a link."""
-    found: list[Shape | None] = []
+    found: list[Shape] = []
     for visual in link.each("visual"):
         material = visual.first("material")
         own = material is not None and material.first("color") is not None
         colour = _colour(material) if own or material is None else colours.get(material.get("name", ""), _GREY)
-        place = _origin(visual)
-        for kind in (each for geometry in visual.each("geometry") for each in geometry.each()):
-            if kind.tag == "box":
-                found.append(shapes.box(0.5 * kind.numbers("size", (0.0, 0.0, 0.0), 3), place, colour))
-            elif kind.tag == "sphere":
-                found.append(shapes.ball([kind.number("radius", 0.0)] * 3, place, colour))
-            elif kind.tag in ("cylinder", "capsule"):
-                half = 0.5 * kind.number("length", 0.0)
-                found.append(shapes.cylinder(kind.number("radius", 0.0), half, kind.tag == "capsule", place, colour))
-            elif kind.tag == "mesh":
-                scale = kind.numbers("scale", (1.0, 1.0, 1.0), 3)
-                found.append(shapes.mesh(kind.get("filename", ""), scale, place, colour))
-    return [shape for shape in found if shape is not None]
+        for shape in (each for geometry in visual.each("geometry") for each in geometry.each()):
+            if shape.tag == "box":
+                size = 0.5 * shape.numbers("size", (0.0, 0.0, 0.0), 3)
+            elif shape.tag == "mesh":
+                size = shape.numbers("scale", (1.0, 1.0, 1.0), 3)
+            else:
+                radius = shape.number("radius", 0.0)
+                size = np.array((radius, radius, 0.5 * shape.number("length", 2.0 * radius)))
+            found += shapes.made(str(shape.tag), size, _origin(visual), colour, shape.get("filename", ""))
+    return found
