@@ -42,6 +42,11 @@ FIGURES = {
     "retargeting.json": Figures(
         (*_CHARACTERS, "motion", "roles", "bake", "retargeting"), ("tests/retargeting",), "make retargeting"
     ),
+    "retargeting-speed.json": Figures(
+        (*_CHARACTERS, "motion", "roles", "bake", "retargeting"),
+        ("benchmarks/retargeting.py", "benchmarks/retargeting_problem.py", "benchmarks/peers/mink_retarget_peer.py"),
+        "kinema bench --only retargeting --json benchmarks/results/retargeting-speed.json",
+    ),
     "locomotion.json": Figures((*_CHARACTERS, "demo/characters"), ("tests/locomotion",), "make locomotion"),
     "playground.json": Figures(
         (*_CHARACTERS, "demo", "physics", "playground"),

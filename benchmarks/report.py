@@ -32,6 +32,8 @@ class Measurement:
     version: str | None = None
     note: str | None = None
     """Why there is no result."""
+    error: float | None = None
+    """Mean error of the answers, in what the row says."""
 
     @staticmethod
     def missing(note: str) -> Measurement:
@@ -95,7 +97,12 @@ def _figure(figure: Measurement, unit: str) -> dict[str, Any]:
     if figure.minimum is None or figure.median is None:
         return {"min": None, "median": None, "note": figure.note}
     scale = UNITS[unit]
-    extras = {"arrived": figure.arrived, "count": figure.count, "version": figure.version}
+    extras = {
+        "arrived": figure.arrived,
+        "count": figure.count,
+        "error": _short(figure.error),
+        "version": figure.version,
+    }
     times = {"min": _short(figure.minimum * scale), "median": _short(figure.median * scale)}
     return times | {key: value for key, value in extras.items() if value is not None}
 
