@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import kinema as km
+from kinema.bake.preparing import prepare_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
 from tests.motion.cases import Case
+from tests.motion.reference import clip_times
 
 RATES = (30, 60, 120, 240)
 """Frames a second."""
@@ -40,12 +42,16 @@ class Motion(NamedTuple):
 
 
 def play(case: Case, rate: float) -> Motion:
-    """Play a clip through `Play` and `Feet`. Where it walks in place, a game moves the character as its feet do."""
+    """Play a clip through `Play` and `Feet`, prepared as a game prepares it. Where it walks in place, a game moves the
+    character as its feet do.
+    """
     rig, seconds = case.character.rig, case.one_pass * case.settings.loops
     assert rig is not None
     times = np.arange(int(seconds * rate + 1e-6) + 1) / rate
     every = np.arange(int(seconds * PLAYED_RATE + 1e-6) + 2) / PLAYED_RATE
-    clip = Clip.from_poses("clip", rig.skeleton, case.poses_at(every), times=every)
+    prepared = prepare_clip(case.character, case.clip)
+    poses = prepared.sample(clip_times(prepared, every, case.one_pass))
+    clip = Clip.from_poses("clip", rig.skeleton, poses, times=every)
     animator = km.Animator(
         replace(case.character, clips={"clip": clip}), [km.Play("clip", loop=False), km.Feet()], ground=case.ground
     )

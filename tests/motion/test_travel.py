@@ -106,3 +106,27 @@ def test_the_floor_is_where_feet_stand():
         world[..., 1, 3] += lifted
         floor = travel_of(rig, sole_points(rig, world), dt, closed=True).floor
         assert floor - rig.floor == pytest.approx(found, abs=0.005)
+
+
+@pytest.mark.parametrize(("speed", "needed"), [(0.9, False), (1.1, True)])
+@pytest.mark.parametrize("closed", [False, True])
+def test_one_leg_that_runs_in_place_shows_the_travel(speed, needed, closed):
+    """The other foot stays in the air: who hops in a loop travels, and who drags a foot once does not."""
+    rig = humanoid().rig
+    dt, leg, count = 1 / 60, rig.leg_length, 61
+    points = np.zeros((count, 2, 3, 3))
+    points[..., 1] = rig.floor + 0.5 * leg
+    points[:, 0, :, 2] = np.linspace(0.0, -speed * leg, count)[:, np.newaxis] + np.array((-0.1, 0.1, 0.2)) * leg
+    points[:, 0, :, 1] = rig.floor
+    travel = travel_of(rig, points, dt, closed=closed)
+    assert travel.legs == 1
+    assert travel.needed == (needed and closed)
+
+
+def test_one_leg_of_eight_strikes():
+    rig = spider().rig
+    points = np.zeros((61, 8, 3, 3))
+    points[..., 1] = rig.floor + 0.5 * rig.leg_length
+    points[:, 0, :, 2] = np.linspace(0.0, -3.0 * rig.leg_length, 61)[:, np.newaxis]
+    points[:, 0, :, 1] = rig.floor
+    assert not travel_of(rig, points, 1 / 60, closed=True).needed

@@ -71,8 +71,8 @@ def bake(
 
     progress: called after each frame with the share that is done, 0 to 1; it skips rounds that are not needed.
     """
-    clip = _clip(character, clip)
-    original = frames_of(_rig(character, settings), clip, settings)
+    clip = chosen_clip(character, clip)
+    original = frames_of(checked_rig(character, settings), clip, settings)
     original = replace(original, transforms=start_transform(original, settings) @ original.transforms)
     rig, up = original.rig, original.up
     ground = Plane(up * rig.floor, rig.up) if settings.ground is None else settings.ground
@@ -168,7 +168,7 @@ def _share_of_rounds(progress: Callable[[float], None], rounds: int, share: floa
     progress((rounds + share) / (1 + CLEARANCE_ROUNDS))
 
 
-def _clip(character: Character, clip: Clip | str) -> Clip:
+def chosen_clip(character: Character, clip: Clip | str) -> Clip:
     if isinstance(clip, Clip):
         return clip
     if clip not in character.clips:
@@ -176,7 +176,7 @@ def _clip(character: Character, clip: Clip | str) -> Clip:
     return character.clips[clip]
 
 
-def _rig(character: Character, settings: BakeSettings) -> Rig:
+def checked_rig(character: Character, settings: BakeSettings) -> Rig:
     """The character's rig, with all roles that the settings need."""
     rig, name = character.rig, character.name
     if rig is None:

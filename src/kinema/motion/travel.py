@@ -52,6 +52,10 @@ IN_PLACE_SPEED = 0.4
 """Least speed at which feet slide in a walk in place, leg lengths a second: captured feet slide at 0.05, those of hits
 and blows at 0.3, those of the slowest sneaking and of spiders at 0.5."""
 
+ONE_LEG_SPEED, FEW_LEGS = 1.0, 4
+"""Least speed of a walk in place that one leg alone shows, leg lengths a second, and how many legs its body has at
+most: of eight legs one strikes."""
+
 LARGEST_TURN = 4.0
 """Fastest turning of a walk, radians a second: a faster spin swings a sword."""
 
@@ -84,10 +88,16 @@ class Travel:
     """Height of the ground that the clip was made on; it is often a little off the rig's floor."""
     legs: int
     """How many legs show this travel."""
+    walks: bool = False
+    """Whether one that shows it is enough: in a loop of a body with few legs."""
 
     @property
     def needed(self) -> bool:
-        """Whether the clip walks in place: two feet or more slide alike. A single one is a kick."""
+        """Whether the clip walks in place: two feet or more slide alike. A single one is a kick, unless it goes on in a
+        loop, and fast: no other foot stands still then.
+        """
+        if self.legs == 1 and self.walks:
+            return self.speed > ONE_LEG_SPEED
         return self.legs > 1 and (self.speed > IN_PLACE_SPEED or IN_PLACE_TURN < abs(self.turn) < LARGEST_TURN)
 
     def transforms(self, up: Any, dt: float) -> Any:
@@ -128,7 +138,7 @@ def travel_of(rig: Rig, points: Any, dt: float, *, closed: bool) -> Travel:
     showing = int((weights.max(axis=(0, 2)) > LEG_AGREES).sum())
     off = abs(floor - rig.floor) > FLOOR_SHIFT * size
     each = smooth_gaussian(each, TRAVEL_SMOOTHING / dt, "wrap" if closed else "edge")
-    return Travel(each @ along, turn, speed, rig.floor if off else floor, showing)
+    return Travel(each @ along, turn, speed, rig.floor if off else floor, showing, closed and legs <= FEW_LEGS)
 
 
 def without_slip(rig: Rig, points: Any, dt: float, travel: Travel) -> Travel:

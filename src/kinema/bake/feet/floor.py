@@ -90,7 +90,7 @@ def settle_floor(clip_frames: ClipFrames) -> ClipFrames:
     """Take out what the floor of a capture drifts: the body goes down, or up, by what the feet that stand are off the
     floor of the clip. What is farther off is no drift but a step: `level_floor` brings it down.
     """
-    if clip_frames.moved or clip_frames.one_pass:
+    if clip_frames.moved:
         return clip_frames
     drift = floor_drift(*_soles_and_hips(clip_frames), clip_frames.dt)
     if not drift.any():
