@@ -47,6 +47,11 @@ FIGURES = {
         ("benchmarks/retargeting.py", "benchmarks/retargeting_problem.py", "benchmarks/peers/mink_retarget_peer.py"),
         "kinema bench --only retargeting --json benchmarks/results/retargeting-speed.json",
     ),
+    "fitting.json": Figures(
+        (*_CHARACTERS, "motion", "roles", "bake", "retargeting", "fitting"),
+        ("tests/fitting", "benchmarks/fitting.py"),
+        "make fitting",
+    ),
     "locomotion.json": Figures((*_CHARACTERS, "demo/characters"), ("tests/locomotion",), "make locomotion"),
     "playground.json": Figures(
         (*_CHARACTERS, "demo", "physics", "playground"),

@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 import random
 import time
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.fitting import compare
 
 import kinema as km
+from benchmarks import provenance
 from tests.assets import FOLDER
-from tests.fitting.judging import judge
+from tests.fitting.judging import angle, bone, judge
 from tests.fitting.observing import LEG, Noise, observe, truth_of
 
 SEED, ASIDE = 30, 3
@@ -26,12 +29,15 @@ LAYOUTS = ("coco17", "h36m17", "mediapipe33", "smpl24")
 
 OTHERS = ("gltf/m2m_mixamo-names.glb", "gltf/CesiumMan.glb", "gltf/babylon_HVGirl.glb", "gltf/godot_mannequiny.glb")
 
-ROWS: dict[str, tuple[Noise, dict[str, Any]]] = {
-    "1 cm, 5%": (Noise(), {}),
-    "3 cm, 20%": (Noise(deviation=0.03, missing=0.2), {}),
-    "depth 6 cm": (Noise(depth=0.06), {}),
-    "swapped": (Noise(swapped=0.1), {}),
-    "arm lost": (Noise(lost_arm=1.0), {}),
+LAG = 2
+"""Frames that a live pose is late."""
+
+ROWS = {
+    "1 cm, 5%": Noise(),
+    "3 cm, 20%": Noise(deviation=0.03, missing=0.2),
+    "depth 6 cm": Noise(depth=0.06),
+    "swapped": Noise(swapped=0.1),
+    "arm lost": Noise(lost_arm=1.0),
 }
 
 
@@ -69,50 +75,102 @@ def truth(path: str) -> tuple[Any, Any]:
 
 
 def run(path: str, layout: str, row: str, onto: str = "", **settings: Any) -> dict[str, Any]:
-    """Fit one take and judge it."""
+    """Fit one take and judge it: onto its own body where that is, or onto another one with feet on its floor."""
     logging.getLogger("kinema").setLevel(logging.ERROR)
-    noise, own = ROWS[row]
+    noise = ROWS[row]
     real, times = truth(path)
     points, swapped = observe(real, layout, noise, seed=sum(map(ord, path + layout + row)))
     body = character(onto or path)
     size = body.rig.leg_length / LEG if not onto else 1.0
+    asked: dict[str, Any] = {"contacts": bool(onto)} | settings
     began = time.perf_counter()
-    clip, report = km.fit(body, points * size, layout=layout, fps=FPS, report=True, **{**own, **settings})
+    clip, report = km.fit(body, points * size, layout=layout, fps=FPS, report=True, **asked)
     seconds = time.perf_counter() - began
-    found = judge(real, body, clip.sample(times).astype(np.float64), same=not onto)
+    poses = clip.sample(times).astype(np.float64)
+    found = judge(real, body, poses, same=not onto)
     if noise.swapped:
         found["swaps_missed"] = float(len(set(np.flatnonzero(swapped).tolist()) ^ set(report.swapped)))
         found["swaps"] = float(swapped.sum())
-    return {"take": path, "layout": layout, "row": row, "onto": onto, "frames": len(times), "seconds": seconds, **found}
+    if noise.lost_arm:
+        middle, half = len(times) // 2, round(0.5 * noise.lost_arm * FPS)
+        gone, seen = slice(middle - half, middle + half), truth_of(body, poses, FPS)
+        ends = (("shoulder", "elbow"), ("elbow", "wrist"))
+        found["lost"] = float(
+            np.mean([angle(bone(real, "left", *b)[gone], bone(seen, "left", *b)[gone]) for b in ends])
+        )
+    about = {"take": path, "layout": layout, "row": row, "onto": onto}
+    return {**about, "frames": len(times), "seconds": seconds, **found}
 
 
-def table(
-    aside: bool, count: int, rows: Any = tuple(ROWS), layouts: Any = LAYOUTS, **settings: Any
-) -> list[dict[str, Any]]:
-    """Fit some takes with every noise and layout onto their own bodies."""
-    return [run(take, layout, row, **settings) for row in rows for layout in layouts for take in drawn(aside, count)]
+def run_live(path: str, layout: str) -> dict[str, Any]:
+    """Feed one take frame by frame, two frames late; the first second, in which bones are measured, is left out."""
+    real, times = truth(path)
+    body, points = character(path), observe(real, layout, Noise(), seed=sum(map(ord, path + layout)))[0]
+    fitter = km.Fitter(body, layout, lag=LAG, contacts=False)
+    began = time.perf_counter()
+    poses = [fitter.update(frame * body.rig.leg_length / LEG, t=t) for frame, t in zip(points, times, strict=True)]
+    seconds = time.perf_counter() - began
+    kept, part = poses[30 + LAG :], slice(30, len(poses) - LAG)
+    parts = ("translations", "rotations", "scales")
+    stacked = km.Pose(*(np.stack([getattr(pose, name) for pose in kept]) for name in parts))
+    cut = replace(
+        real,
+        points={name: at[part] for name, at in real.points.items()},
+        rotations=real.rotations[part],
+        at=real.at[part],
+        soles=real.soles[part],
+    )
+    found = judge(cut, body, stacked, same=True)
+    return {
+        "take": path,
+        "layout": layout,
+        "row": "live",
+        "onto": "",
+        "frames": len(poses),
+        "seconds": seconds,
+        **found,
+    }
 
 
 def mean(rows: list[dict[str, Any]]) -> dict[str, float]:
     names = [name for name in rows[0] if name not in ("take", "layout", "row", "onto")]
-    return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
+    return {name: round(float(np.mean([row[name] for row in rows if name in row])), 3) for name in names}
+
+
+def every(aside: bool, count: int) -> list[dict[str, Any]]:
+    """All rows for some takes: every noise onto their own bodies, other bodies, and live."""
+    takes_ = drawn(aside, count)
+    rows = [run(take, layout, row) for row in ROWS for layout in LAYOUTS for take in takes_]
+    rows += [run(take, layout, "1 cm, 5%", onto) for onto in OTHERS for layout in LAYOUTS for take in takes_[:3]]
+    return rows + [run_live(take, layout) for layout in LAYOUTS for take in takes_]
+
+
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over takes, by what was seen and onto which body."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        name = "other bodies" if row["onto"] else row["row"]
+        groups.setdefault(f"{name} / all", []).append(row)
+        groups.setdefault(f"{name} / {row['layout']}", []).append(row)
+    return {name: mean(group) for name, group in groups.items()}
 
 
 if __name__ == "__main__":
     import argparse
+    import json
 
     asked = argparse.ArgumentParser()
-    asked.add_argument("--aside", action="store_true")
-    asked.add_argument("--count", type=int, default=4)
-    asked.add_argument("--rows", nargs="*", default=list(ROWS))
-    asked.add_argument("--layouts", nargs="*", default=list(LAYOUTS))
-    asked.add_argument("--each", action="store_true")
-    asked.add_argument("--set", nargs="*", default=[])
+    asked.add_argument("--count", type=int, default=6, help="takes of each kind")
+    asked.add_argument("--json", type=Path)
     options = asked.parse_args()
-    settings = {key: eval(value) for key, value in (each.split("=") for each in options.set)}
-    for row in options.rows:
-        for layout in options.layouts:
-            results = table(options.aside, options.count, [row], [layout], **settings)
-            for each in results if options.each else []:
-                print("   ", Path(each["take"]).stem, {k: round(v, 2) for k, v in each.items() if isinstance(v, float)})
-            print(row, layout, {k: round(v, 2) for k, v in mean(results).items()}, flush=True)
+    made: dict[str, Any] = {"made": provenance.made("fitting.json"), "beside": compare()}
+    for name, figures in made["beside"].items():
+        print(name, figures, flush=True)
+    for which in ("given", "aside"):
+        results = every(which == "aside", options.count)
+        made[which] = {"summary": summary(results), "takes": sorted({row["take"] for row in results})}
+        for name, figures in made[which]["summary"].items():
+            if name.endswith("all"):
+                print(which, name, figures, flush=True)
+    if options.json is not None:
+        options.json.write_text(json.dumps(made, indent=1) + "\n")

@@ -25,7 +25,7 @@ TRUNK = ("left_shoulder", "right_shoulder", "left_hip", "right_hip", "pelvis", "
 
 def fill_gaps(points: Any, columns: dict[str, int]) -> Any:
     """Return points, (T, K, 3), without gaps: what is missing keeps its place beside what it hangs on, in the axes of
-    the trunk, and is eased from where it was last seen to where it is seen next.
+    the trunk, on the way from where it was last seen to where it is seen next.
 
     columns: of each role word; every column is seen at least once.
     """
@@ -46,7 +46,7 @@ def fill_gaps(points: Any, columns: dict[str, int]) -> Any:
 
 
 def eased(values: Any) -> Any:
-    """Return values, (T, 3), with gaps eased from end to end; before the first and after the last one they stay."""
+    """Return values, (T, 3), with gaps bridged from end to end; before the first and after the last one they stay."""
     missing = np.isnan(values[:, 0])
     if not missing.any():
         return values
@@ -59,7 +59,7 @@ def eased(values: Any) -> Any:
         elif stop == last:
             result[start:] = values[start - 1]
         else:
-            share = arrays.minimum_jerk(np.arange(1, stop - start + 1) / (stop - start + 1))[:, np.newaxis]
+            share = (np.arange(1, stop - start + 1) / (stop - start + 1))[:, np.newaxis]
             result[start:stop] = values[start - 1] * (1 - share) + values[stop] * share
     return result
 

@@ -16,10 +16,11 @@ OFTEN = 0.02
 
 
 @batch
-def read_sides(points, pairs, swapped, room):
+def read_sides(points, ages, pairs, swapped, room):
     """Find the frames in which left and right are swapped, swapped (T,), with the sides as most frames have them.
 
-    points: (T, K, 3), NaN where missing. pairs: (P, 2): columns. room: (T, 2, 2), where costs are kept.
+    points: (T, K, 3), as last seen; NaN before that. ages: (T, K), frames since then. pairs: (P, 2): columns. room: (T,
+    2, 2), where costs are kept.
     """
     frames = points.shape[0]
     room[0, 0, 0] = 0.0
@@ -35,8 +36,9 @@ def read_sides(points, pairs, swapped, room):
                 s += (a1 - a0) * (a1 - a0) + (b1 - b0) * (b1 - b0)
                 c += (b1 - a0) * (b1 - a0) + (a1 - b0) * (a1 - b0)
                 d += (a1 - b1) * (a1 - b1)
-            if all_seen:
-                same, across, apart = same + s, across + c, apart + d
+            if all_seen and ages[t, a] == 0 and ages[t, b] == 0:  # What was not seen for long may have moved far.
+                share = 1.0 / (1.0 + max(ages[t - 1, a], ages[t - 1, b])) ** 2
+                same, across, apart = same + s * share, across + c * share, apart + d * share
         for state in range(2):
             stay, change = room[t - 1, state, 0] + same, room[t - 1, 1 - state, 0] + across
             room[t, state, 0] = min(stay, change) + (apart * OFTEN if state == 1 else 0.0)
@@ -52,8 +54,7 @@ def find_swaps(points: Any, pairs: Any) -> Any:
     """Return in which frames left and right are swapped, (T,). points: (T, K, 3). pairs: (P, 2): columns."""
     swapped = np.zeros(len(points), bool)
     if len(points) > 2 and len(pairs):
-        last = np.where(np.isnan(points), _last_seen(points), points)
-        read_sides(np.ascontiguousarray(last), pairs, swapped, np.zeros((len(points), 2, 2)))
+        read_sides(*_last_seen(points), pairs, swapped, np.zeros((len(points), 2, 2)))
     return ~swapped if swapped.mean() > 0.5 else swapped
 
 
@@ -66,9 +67,10 @@ def swap_sides(points: Any, pairs: Any, swapped: Any) -> Any:
     return result
 
 
-def _last_seen(points: Any) -> Any:
-    """(T, K, 3): each point where it was last seen; NaN before that."""
-    seen = ~np.isnan(points[..., :1])
-    frames = np.arange(len(points))[:, np.newaxis, np.newaxis]
+def _last_seen(points: Any) -> tuple[Any, Any]:
+    """Each point where it was last seen, (T, K, 3), NaN before that; and frames since then, (T, K)."""
+    seen = ~np.isnan(points[..., 0])
+    frames = np.arange(len(points))[:, np.newaxis]
     last = np.maximum.accumulate(np.where(seen, frames, 0), axis=0)
-    return np.take_along_axis(points, np.broadcast_to(last, points.shape), axis=0)
+    held = np.take_along_axis(points, np.broadcast_to(last[..., np.newaxis], points.shape), axis=0)
+    return np.ascontiguousarray(held), (frames - last).astype(np.float64)
