@@ -285,7 +285,15 @@ def rig_of(what: str, character: Character) -> Rig:
         raise InputError(f"{what} must be a Character, got {type(character).__name__}")
     if character.rig is None:
         raise InputError(f"the {what}, {character.name}, has no rig: neither legs nor arms nor a head were found in it")
-    return character.rig
+    return _free_hips(character.rig)
+
+
+def _free_hips(rig: Rig) -> Rig:
+    """Return a rig whose hips move freely: those of robots may be fixed to a base that does."""
+    skeleton, joint = rig.skeleton, int(rig.hips)
+    while joint >= 0 and skeleton.limits[joint] is not None:
+        joint = int(skeleton.parents[joint])
+    return rig if joint in (-1, int(rig.hips)) else replace(rig, hips=joint)
 
 
 def _same_skeleton(source: Character, target: Character) -> bool:

@@ -67,15 +67,17 @@ def spread_twists(body: Body, poses: Pose) -> Pose:
 
 
 def _twists(body: Body) -> Any:
-    """The twist joints of a body, (n,) TWIST; none below mirrored joints."""
+    """The twist joints of a body, (n,) TWIST; none below mirrored joints, and none with limits."""
     skeleton, rows = body.rig.skeleton, []
     limbs: list[Leg | Arm] = [*body.rig.legs, *body.rig.arms]
     for limb in limbs:
         for twist in limb.twists:
             joint, first, last = int(twist.joint), int(limb.joints[twist.bone]), int(limb.joints[twist.bone + 1])
+            below = [j for j in skeleton.above([last]).tolist() if int(skeleton.parents[j]) == joint]
             if (body.signs[[joint, first, last]] < 0).any():
                 continue
-            below = [j for j in skeleton.above([last]).tolist() if int(skeleton.parents[j]) == joint]
+            if any(skeleton.limits[j] is not None for j in (joint, *below)):  # A hinge of a robot.
+                continue
             back = arrays.conj(body.rotations[first])
             axis = arrays.rotate(back, body.axes @ (body.positions[last] - body.positions[first]))
             rests = [arrays.mul(back, body.rotations[other]) for other in (last, joint)]
