@@ -7,6 +7,54 @@ import pytest
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
+SCREENS = [(390, 844), (360, 640), (844, 390), (640, 360)]
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_the_picture_has_most_of_the_screen_and_nothing_covers_the_head(open_tab, width, height):
+    for scene in ("character", "creature", "planar", "arm", "crowd", "lab"):
+        tab = open_tab(scene, viewport={"width": width, "height": height}, has_touch=True)
+        stage = tab.page.locator("#stage").bounding_box()
+        assert stage["width"] * stage["height"] >= 0.6 * width * height, scene
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+        tab.page.locator("#about").wait_for()
+        tab.touch("Start", (stage["x"] + stage["width"] - 4, stage["y"] + 4))
+        tab.touch("End")
+        tab.page.locator("#about").wait_for(state="hidden")
+        assert tab.control("hint").is_hidden()
+        if scene != "character":
+            tab.page.context.close()
+            continue
+        tab.wait("state.complete && state.joints.head")
+        x, y = tab.state["joints"]["head"]
+        assert stage["y"] < y < stage["y"] + stage["height"]
+        for part in tab.page.locator("#stage button:visible, #stage .card, #pad").all():
+            box = part.bounding_box()
+            inside = 0 < x - box["x"] < box["width"] and 0 < y - box["y"] < box["height"]
+            assert not inside, part.text_content()
+
+
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_help_and_controls_can_be_read(open_tab, width, height):
+    tab = open_tab("character", viewport={"width": width, "height": height}, has_touch=True)
+    tab.control("help").tap()
+    sheet = tab.control("help-sheet")
+    sheet.wait_for()
+    assert sheet.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    assert tab.page.locator("#help-title").bounding_box()["y"] >= 0
+    for text in tab.page.locator("#help-sheet dd").all():
+        assert text.bounding_box()["width"] > 300
+        assert float(text.evaluate("(one) => parseFloat(getComputedStyle(one).fontSize)")) >= 14
+    tab.page.keyboard.press("Escape")
+    tab.control("show-panel").tap()
+    tab.control("ground").wait_for()
+    tab.page.wait_for_timeout(400)
+    box = tab.control("ground").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+
+
 @pytest.mark.parametrize("scene", ["character", "planar", "creature"])
 def test_what_can_be_tapped_is_large_enough_and_on_the_screen(open_tab, scene):
     tab = open_tab(scene, **PHONE)

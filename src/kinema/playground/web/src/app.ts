@@ -388,7 +388,7 @@ export class App {
     this.view.canvas.tabIndex = 0;
     this.view.canvas.setAttribute("aria-label", `${this.introduction()?.title ?? name}: [ and ] choose a handle, arrow keys move it`);
     this.stage.prepend(this.view.canvas);
-    const onStage = this.view.overlayOnStage || matchMedia("(max-width: 820px)").matches;
+    const onStage = this.view.overlayOnStage || matchMedia("(max-width: 820px) and (min-height: 501px)").matches;
     if (this.view.overlay) (onStage ? this.stage : element("side")).append(this.view.overlay);
     this.view.paint(this.theme);
     this.resize();

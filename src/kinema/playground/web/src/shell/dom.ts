@@ -17,6 +17,9 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A small screen, upright or sideways: the same as in style.css. */
+export const PHONE = matchMedia("(max-width: 820px), (max-height: 500px)");
+
 /** Line icons, drawn on 24 by 24. */
 const ICONS = {
   pause: "M8 5v14M16 5v14",

@@ -2,7 +2,7 @@
 
 import { SOFTWARE } from "../draw/space";
 import type { Handle } from "../view";
-import { element, make } from "./dom";
+import { element, make, PHONE } from "./dom";
 
 /** Seconds for which the hint is shown. */
 const SECONDS = 10;
@@ -27,10 +27,20 @@ export class Hint {
     this.bubble.setAttribute("role", "note");
     document.body.classList.toggle("software", SOFTWARE); // Without a graphics card, a pulse costs as much as the scene.
     element("labels").after(this.box);
+    element("stage").addEventListener("pointerdown", () => this.fold(), { capture: true });
+  }
+
+  /** On a phone, texts make room for the picture at the first touch. They stay in the help. */
+  private fold(): void {
+    element("intro").classList.add("folded");
+    if (!PHONE.matches) return;
+    this.handle = null;
+    this.box.hidden = true;
   }
 
   /** Start with a scene: its hint, or none if the user has dragged there before. */
   start(scene: string, hint: [handle: string, text: string] | null): void {
+    if (scene !== this.scene) element("intro").classList.remove("folded");
     this.scene = scene;
     this.box.hidden = true;
     this.handle = hint && !dragged().includes(scene) ? hint[0] : null;
@@ -53,11 +63,11 @@ export class Hint {
 
   /** Put the bubble to the right of its handle, or to the left where it would be cut off. On a narrow stage it goes under
    * the scene's text, where it covers nothing: the ring marks the handle. */
-  private arrange(x: number, y: number, { width }: DOMRect): void {
+  private arrange(x: number, y: number, { width, height }: DOMRect): void {
     const size = this.bubble.offsetWidth;
-    const side = width > NARROW && (x + AWAY + size < width ? "right" : x - AWAY - size > 8 && "left");
+    const side = Math.min(width, 2 * height) > NARROW && (x + AWAY + size < width ? "right" : x - AWAY - size > 8 && "left");
     this.box.className = side || "apart";
-    const text = element("intro");
+    const text = element(PHONE.matches ? "about" : "intro"); // On a phone, the keys are at the bottom.
     this.bubble.style.left = side ? "" : `${text.offsetLeft - x}px`;
     this.bubble.style.top = side ? "" : `${text.offsetTop + text.offsetHeight + UNDER - y}px`;
   }
