@@ -38,6 +38,10 @@ STAGES = {
     "head": km.Head,
     "eyes": km.Eyes,
     "tail": lambda **more: km.Tail(chains=[["spine_1", "spine_2", "spine_3"]], **more),
+    "springs": lambda **more: km.Springs(springs=[km.Spring(joints=["spine_1", "spine_2", "spine_3"])], **more),
+    "constraints": lambda **more: km.Constraints(
+        constraints=[km.Constraint(joint="spine_2", source="head", kind="rotation")], **more
+    ),
 }
 
 

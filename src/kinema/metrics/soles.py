@@ -12,7 +12,7 @@ from kinema import validation
 from kinema.metrics.frames import positions_of, seconds, world_frames
 from kinema.model.rig import Rig
 from kinema.motion import soles as motion_soles
-from kinema.motion.contacts import MEASURED, SHORTEST, ContactRule, touching
+from kinema.motion.contacts import LONGEST_GAP, MEASURED, ContactRule, touching
 from kinema.motion.runs import without_noise
 from kinema.motion.soles import leg_lengths, sole_motion
 
@@ -128,7 +128,7 @@ def planted_from(
     travel: ArrayLike = (0.0, 0.0, 0.0),
     height: float = MEASURED.height,
     speed: float = MEASURED.speed,
-    shortest: float = SHORTEST,
+    shortest: float = LONGEST_GAP,
 ) -> Any:
     """Return whether each foot is planted, (F, ..., L), by the motion alone: a point of its sole is low and slow.
 

@@ -168,5 +168,13 @@ def test_the_skin_stays_above_the_ground(who, clip):
 @each
 def test_it_is_built_the_same_every_time(who):
     character = CHARACTERS[who]()
-    assert character is CHARACTERS[who]()
+    assert character.skeleton is CHARACTERS[who]().skeleton
     assert checks.same(character, CHARACTERS[who].__wrapped__())
+
+
+@each
+def test_clips_that_are_replaced_or_dropped_stay_with_their_character(who):
+    character = CHARACTERS[who]()
+    character.clips["walk"] = character.clips.pop("run")
+    assert set(CHARACTERS[who]().clips) == {"idle", "walk", "run"}
+    assert CHARACTERS[who]().clips["walk"] is not character.clips["walk"]

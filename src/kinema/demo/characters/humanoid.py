@@ -10,7 +10,7 @@ import numpy as np
 from kinema.demo.characters.gait import CharacterGait, FootStep, foot_path, make_clip, through
 from kinema.demo.characters.humanoid_body import colours, dressed
 from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
-from kinema.demo.characters.sheet import sheet
+from kinema.demo.characters.sheet import made_once, sheet
 from kinema.demo.characters.shells import Detail
 from kinema.math import arrays
 from kinema.model.character import Character
@@ -21,7 +21,7 @@ _CURLS = {"thumb": 0.35, "index": 0.8, "middle": 0.95, "ring": 1.05, "little": 1
 """How much each finger curls, as shares of the gait's curl."""
 
 
-@cache
+@made_once
 def humanoid(seed: int = 0) -> Character:
     """A person with the clips "idle", "walk" (1.35 m/s) and "run" (3.2 m/s). seed: how they look; 0 is the usual one.
 

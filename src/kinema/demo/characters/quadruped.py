@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from kinema.demo.characters.gait import CharacterGait, FootStep, foot_path, make_clip, through
 from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
 from kinema.demo.characters.quadruped_body import furred
-from kinema.demo.characters.sheet import sheet
+from kinema.demo.characters.sheet import made_once, sheet
 from kinema.model.character import Character
 
 _LEGS = {  # Joints, and the bend axis of the second one: a rotation about +X moves its lower end back.
@@ -17,7 +16,7 @@ _LEGS = {  # Joints, and the bend axis of the second one: a rotation about +X mo
 }
 
 
-@cache
+@made_once
 def quadruped() -> Character:
     """A fox with the clips "idle", "walk" (0.8 m/s, four beats) and "run" (a trot, 2.2 m/s).
 

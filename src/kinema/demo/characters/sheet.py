@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, wraps
 from importlib.resources import files
-from typing import Any
+from typing import Any, ParamSpec
 
 from kinema.demo.characters.bones import Bone, build, hinge, mirrored, socket
 from kinema.demo.characters.gait import CharacterGait, FootShape, FootStep, Wave
+from kinema.model.character import Character
 from kinema.model.rig import Arm, Leg, Rig
 from kinema.model.skeleton import Skeleton
+
+Asked = ParamSpec("Asked")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,17 @@ class Sheet:
     gaits: Mapping[str, CharacterGait]
     data: Mapping[str, Any]
     """All tables of the file. Lengths in metres."""
+
+
+def made_once(make: Callable[Asked, Character]) -> Callable[Asked, Character]:
+    """Make a character once. Each call returns it with a dictionary of clips of its own."""
+    kept: Callable[Asked, Character] = cache(make)  # type: ignore[assignment]
+
+    @wraps(make)
+    def own(*args: Asked.args, **kwargs: Asked.kwargs) -> Character:
+        return replace(kept(*args, **kwargs))
+
+    return own
 
 
 @cache

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from kinema.demo.characters.gait import CharacterGait, FootStep, foot_path, make_clip, through
 from kinema.demo.characters.puppet import Puppet, X, Y, Z, compose, rotation
-from kinema.demo.characters.sheet import sheet
+from kinema.demo.characters.sheet import made_once, sheet
 from kinema.demo.characters.spider_body import shelled
 from kinema.math import arrays
 from kinema.model.character import Character
 
 
-@cache
+@made_once
 def spider(*, moves: bool = True) -> Character:
     """A spider with the clips "idle", "walk" (0.4 m/s) and "run" (1.1 m/s): four legs swing while four stand.
 
