@@ -25,7 +25,9 @@ def world_with_feet(angle, share=1.0):
 
 
 def found(angle, share=1.0, contacts=True):
-    return flat_feet(Body(PERSON.rig), world_with_feet(angle, share), np.full((FRAMES, 2), contacts), 1 / 60)
+    world = world_with_feet(angle, share)
+    ankles = [world[:, int(leg.joints[-1])] for leg in PERSON.rig.legs]
+    return flat_feet(Body(PERSON.rig), ankles, np.full((FRAMES, 2), contacts), 1 / 60)
 
 
 @pytest.mark.parametrize("degrees", [-22.0, 5.0, 40.0])

@@ -19,7 +19,8 @@ from kinema.model.rig import Rig
 from kinema.model.root_motion import Root
 from kinema.model.skeleton import Joint
 from kinema.motion.contacts import SKATING, contacts_of, held_feet, planted_feet
-from kinema.motion.soles import slides_of, sole_motion, sole_points
+from kinema.motion.moving import moving_soles, moving_world
+from kinema.motion.soles import slides_of_points, sole_motion, sole_points
 from kinema.motion.travel import Travel, travel_of, without_slip
 from kinema.roles import with_rotated_ends
 
@@ -172,7 +173,8 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
         poses = Pose.of(*(np.concatenate(parts) for parts in zip(poses.arrays(), added.arrays(), strict=True)))
         times = times[0] + np.arange(times.size + closing) * dt
     closed = settings.loops > 1 or _is_loop(rig, poses)
-    points = sole_points(rig, rig.skeleton.world(poses).astype(np.float64))
+    still = np.broadcast_to(np.eye(4), (times.size, 4, 4))
+    points = moving_soles(rig, poses, still)
     travel = travel_of(rig, points, dt, closed=closed)
     own = own_travel(rig, poses)
     stays = float(np.linalg.norm(own[:3, 3])) < IN_PLACE_GOES * rig.leg_length
@@ -181,7 +183,7 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
     moves = moves if settings.travel is None else settings.travel
     if moves:
         travel = without_slip(rig, points, dt, travel)
-    transforms = travel.transforms(rig.up, dt) if moves else np.broadcast_to(np.eye(4), (times.size, 4, 4))
+    transforms = travel.transforms(rig.up, dt) if moves else still
     one_pass = transforms[-1] @ own
     which, transforms = _repeated(transforms, one_pass, range(-1 if closed else 0, settings.loops))
     lead = min(times.size - 1, round(LEAD_IN / dt)) if closed else 0
@@ -241,14 +243,16 @@ def _without_jump(rig: Rig, poses: Pose, first: int, last: int, joints: list[int
 
 def find_contacts(clip_frames: ClipFrames) -> ClipFrames:
     """Return the frames with the contacts of their feet, none of which the bake has put elsewhere."""
-    rig, world, dt = clip_frames.rig, clip_frames.world, clip_frames.dt
-    soles = sole_motion(rig, sole_points(rig, world), dt)
+    rig, poses, dt = clip_frames.rig, clip_frames.poses, clip_frames.dt
+    points = moving_soles(rig, poses, clip_frames.transforms)
+    soles = sole_motion(rig, points, dt)
     if clip_frames.moved:
         body = np.gradient(clip_frames.transforms[:, :3, 3], dt, axis=0)
         planted = planted_feet(soles, dt, clip_frames.travel.speed, SKATING)
-        held = held_feet(soles, slides_of(rig, world), dt, planted, body)
+        held = held_feet(soles, slides_of_points(rig, points), dt, planted, body)
     else:
-        planted, held = contacts_of(rig, soles, world[:, rig.hips, :3, 3], dt)
+        hips = moving_world(rig.skeleton, poses, clip_frames.transforms, [int(rig.hips)])[:, 0, :3, 3]
+        planted, held = contacts_of(rig, soles, hips, dt)
     return replace(clip_frames, planted=planted, held=held, placed=np.zeros_like(held))
 
 

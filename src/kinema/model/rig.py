@@ -304,6 +304,14 @@ class Rig:
         ]
         return joints, np.array(points)
 
+    @cached_property
+    def sole_table(self) -> tuple[Any, Any]:
+        """`sole_points` of all legs: the joints, (L, 3), and the points, (L, 3, 3)."""
+        joints, points = np.zeros((len(self.legs), 3), np.int64), np.zeros((len(self.legs), 3, 3))
+        for i, leg in enumerate(self.legs):
+            joints[i], points[i] = self.sole_points(leg)
+        return joints, points
+
     def _sole_at_rest(self, leg: Leg) -> tuple[Any, Any, Any]:
         """Heel, ball and tip in the character's space at rest."""
         up, along = np.array(self.up), np.array(self.forward)

@@ -54,11 +54,13 @@ def sole_points(rig: Rig, world: Any) -> Any:
 
     At rest they lie on the rig's floor. The heel follows the ankle; ball and tip follow the toe joint, if there is one.
     """
-    joints, offsets = np.zeros((len(rig.legs), 3), np.int64), np.zeros((len(rig.legs), 3, 3))
-    for i, leg in enumerate(rig.legs):
-        joints[i], offsets[i] = rig.sole_points(leg)
-    moved = world[..., joints, :, :]
-    return np.einsum("...rc,...c->...r", moved[..., :3, :3], offsets) + moved[..., :3, 3]
+    return points_of_soles(rig, world[..., rig.sole_table[0], :, :])
+
+
+def points_of_soles(rig: Rig, matrices: Any) -> Any:
+    """Compute heel, ball and tip, (..., L, 3, 3), from the world matrices of what carries each, (..., L, 3, 4, 4)."""
+    offsets = rig.sole_table[1]
+    return (matrices[..., :3, :3] * offsets[..., np.newaxis, :]).sum(axis=-1) + matrices[..., :3, 3]
 
 
 def standing_points(rig: Rig) -> Any:

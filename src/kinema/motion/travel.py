@@ -35,6 +35,9 @@ OUTLIER_SPEED, OUTLIER_SHARE = 0.2, 0.15
 ROBUST_ROUNDS = 20
 """Rounds of reweighting, at most: it settles in five to ten."""
 
+SETTLED = 1e-5
+"""Share of the travel by which a round changes it, at most, for it to be the last one."""
+
 PRIOR_WEIGHT = 0.05
 """Weight of the mean travel in each frame, in fully planted points: what a frame goes by when no foot is down."""
 
@@ -204,22 +207,26 @@ def _solve(moved: Any, at: Any, low: Any, size: float, turns: bool) -> tuple[Any
 
     A turn about up by w gives a point p the velocity w (p2, -p1) along the ground's axes.
     """
-    u, p, weight = moved.reshape(-1, 2), _turned(at).reshape(-1, 2) * turns, low.reshape(-1)
-    ones, none = np.ones(len(u)), np.zeros(len(u))
-    # Rows of `a x = -u`, one for each axis: x is v1, v2, w.
-    a = np.stack((np.stack((ones, none, p[:, 0]), -1), np.stack((none, ones, p[:, 1]), -1)), axis=1)
-    x = np.array((-_median(u[:, 0], weight, 0.0), -_median(u[:, 1], weight, 0.0), 0.0))
+    counts = (low.reshape(-1) > 0.0) | (not low.any())
+    u, p = moved.reshape(-1, 2)[counts].T, _turned(at).reshape(-1, 2)[counts].T * turns
+    weight = low.reshape(-1)[counts]
+    x = np.array((-_median(u[0], weight, 0.0), -_median(u[1], weight, 0.0), 0.0))
     for _ in range(ROBUST_ROUNDS):
-        off = np.linalg.norm(a @ x + u, axis=-1)
-        scale = max(OUTLIER_SPEED * size, OUTLIER_SHARE * float(np.linalg.norm(x[:2])))
+        off = np.hypot(u[0] + x[0] + x[2] * p[0], u[1] + x[1] + x[2] * p[1])
+        scale = max(OUTLIER_SPEED * size, OUTLIER_SHARE * float(np.hypot(x[0], x[1])))
         agree = 1 / (1 + (off / scale) ** 2)
-        rows = a * (weight * agree)[:, np.newaxis, np.newaxis]
-        square, right = np.einsum("nij,nik->jk", rows, a), -np.einsum("nij,ni->j", rows, u)
+        # Rows of `a x = -u`, one for each axis, are (1, 0, p1) and (0, 1, p2); x is v1, v2, w.
+        rows = weight * agree
+        total, (first, second) = rows.sum(), p @ rows
+        square = np.array(((total, 0.0, first), (0.0, total, second), (first, second, ((p * p) @ rows).sum())))
+        right = -np.array((*(u @ rows), ((u * p) @ rows).sum()))
         before, x = x, np.linalg.lstsq(square, right, rcond=None)[0]
-        if np.allclose(before, x):
+        if np.abs(before - x).max() <= SETTLED * np.abs(x).max():
             break
     left = float((weight * np.log1p((off / scale) ** 2)).sum() * scale * scale)
-    return x[:2], float(x[2]), agree.reshape(low.shape), left
+    every = np.zeros(low.size)
+    every[counts] = agree
+    return x[:2], float(x[2]), every.reshape(low.shape), left
 
 
 def _median(values: Any, weights: Any, otherwise: float) -> float:

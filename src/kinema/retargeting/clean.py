@@ -33,7 +33,6 @@ from kinema.motion.runs import runs, without_short
 from kinema.motion.soles import ROLLS_OVER, slides_of, sole_points
 from kinema.notices import logger
 from kinema.retargeting.feet import ON_FLOOR, FootMotion, shift_feet
-from kinema.retargeting.motion import PASSES
 from kinema.retargeting.repairs import LEAST_NOISE, close_seam, root_noise, seam_of, smooth_root, spread_pops
 from kinema.retargeting.retarget import rig_of
 from kinema.roles import take_along
@@ -56,6 +55,9 @@ LIMITS = {
 
 WIDEST_SEAM = math.radians(25.0)
 """Largest rotation of a joint across the seam of a loop, radians: what is farther off is no loop, unless you say so."""
+
+PASSES = 3
+"""Passes of a loop that are computed: the middle one goes on from the one before and into the one after."""
 
 FEWEST_KEYS = 3
 """Keys of a clip that is a pose, not a motion, at most: its feet are left alone."""

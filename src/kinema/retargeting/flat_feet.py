@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,25 +22,24 @@ SMALLEST, LARGEST = math.radians(2.0), math.radians(45.0)
 STILL, LEAST_SECONDS = 0.5, 0.1
 """Radians a second below which a foot rests flat instead of rolling, and seconds of it that are enough."""
 
-MOST_FRAMES = 400
+MOST_FRAMES = 100
 """Frames of a foot that are compared with each other."""
 
 
-def flat_feet(body: Body, world: Any, contacts: Any, dt: float) -> Mapping[str, Any]:
+def flat_feet(body: Body, ankles: Sequence[Any], contacts: Any, dt: float) -> Mapping[str, Any]:
     """Find the up direction of flat feet, (3,), in the canonical axes of the stance, by the name of the leg.
 
-    world: (F, J, 4, 4), dt seconds apart. contacts: (F, L), which feet stand. Feet that are flat in the stance are left
-    out.
+    ankles: (F, 4, 4) of each leg, dt seconds apart. contacts: (F, L), which feet stand. Feet that are flat in
+    the stance are left out.
     """
     found = {}
     stance = body.rig.standing_world
     for k, leg in enumerate(body.rig.legs):
-        ankle = int(leg.joints[-1])
-        frames = np.flatnonzero(contacts[:, k] & (_rotation_speeds(world[:, ankle], dt) < STILL))
+        frames = np.flatnonzero(contacts[:, k] & (_rotation_speeds(ankles[k], dt) < STILL))
         if frames.size * dt < LEAST_SECONDS:
             continue
         frames = frames[:: -(-frames.size // MOST_FRAMES)]
-        turned = _axes_of(world[frames, ankle]) @ _axes_of(stance[ankle]).T
+        turned = _axes_of(ankles[k][frames]) @ _axes_of(stance[int(leg.joints[-1])]).T
         ups = np.einsum("frc,r->fc", turned, np.array(body.rig.up)) @ body.axes
         near = ups @ ups.T > TOGETHER
         most = int(np.argmax(near.sum(axis=1)))

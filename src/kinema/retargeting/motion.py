@@ -13,8 +13,10 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
+from kinema.model.rig import Rig
+from kinema.motion.moving import moving_soles
 from kinema.motion.runs import runs
-from kinema.motion.soles import sole_motion, sole_points
+from kinema.motion.soles import sole_motion
 from kinema.retargeting.feet import FootMotion, hold_soles, shift_feet, standing_heights
 from kinema.retargeting.flat_feet import flat_feet
 from kinema.retargeting.footing import (
@@ -36,9 +38,6 @@ from kinema.retargeting.transfer import tables, transfer
 from kinema.retargeting.twists import spread_twists
 from kinema.solvers.body.full_body import BodyReport, FullBody
 from kinema.solvers.body.targets import Effector
-
-PASSES = 3
-"""Passes of a loop that are computed: the middle one goes on from the one before and into the one after."""
 
 STIFF_HIPS, STIFF_SPINE = 0.1, 0.02
 """How easily hips and spine rotate to bring feet where they belong, where legs are 2 to 4: the trunk shows the motion.
@@ -64,8 +63,8 @@ class Motion:
 
     frames: ClipFrames
     """Of the source."""
-    palms: frozenset[str]
-    """Arms of the source of which palms are compared."""
+    source: Body
+    """Of the source, as it stands in its own rig."""
     onto: Body
     mirror: bool
     scale: float
@@ -81,31 +80,31 @@ class Motion:
     def body(self) -> Body:
         """The source, with feet that are flat where they stand."""
         rig = self.frames.rig
-        return Body(rig, flat_feet(Body(rig), self.own_world, self.frames.held, self.frames.dt), self.palms)
+        ankles = [self.placed.legs[int(leg.joints[-1])] for leg in rig.legs]
+        return self.source.standing(rig, flat_feet(self.source, ankles, self.frames.held, self.frames.dt))
 
     @cached_property
     def matches(self) -> Matches:
         return match(self.body, self.onto, self.mirror, self.joints)
 
     @cached_property
-    def own_world(self) -> Any:
-        """(F, J, 4, 4): of the source."""
-        return self.frames.world
+    def placed(self) -> Placed:
+        """The source."""
+        return Placed(self.frames.rig, self.frames.poses, self.frames.transforms)
 
     @cached_property
     def kept(self) -> Any:
-        """The frames that become keys: of loops those of the middle pass."""
-        one_pass = self.frames.one_pass
-        first = one_pass * (PASSES // 2)
+        """The frames that become keys."""
+        first, one_pass = self.frames.lead, self.frames.one_pass
         last = first + one_pass if one_pass else len(self.frames.times) - 1
         return np.arange(first, last + 1, self.frames.stride)
 
     @property
     def seen(self) -> Any:
         """The frames of the source that keys show: a loop ends with the last pose of the clip, as `_closing` has it."""
-        one_pass = self.frames.one_pass
-        end = (PASSES - 1) * one_pass
-        return np.where((self.kept == end) & (one_pass > 0), PASSES * one_pass, self.kept)
+        if not self.frames.one_pass:
+            return self.kept
+        return np.append(self.kept[:-1], len(self.frames.times) - 1)
 
     @property
     def times(self) -> Any:
@@ -174,7 +173,7 @@ class Motion:
     def weights(self) -> Any:
         """(F, L, 3): how surely heel, ball and tip of the source stand, by the target's legs."""
         frames = self.frames
-        soles = sole_motion(frames.rig, sole_points(frames.rig, self.own_world), frames.dt)
+        soles = sole_motion(frames.rig, moving_soles(frames.rig, frames.poses, frames.transforms), frames.dt)
         return carrying(soles, frames.held, frames.dt)[:, self.order]
 
     @cached_property
@@ -186,8 +185,7 @@ class Motion:
     @cached_property
     def source_soles(self) -> Any:
         """(F, L, 3, 3): heel, ball and tip of the source, in the order and at the size of the target's."""
-        placed = Placed(self.frames.rig, self.frames.poses, self.frames.transforms)
-        return placed.soles(self.body).points[:, self.order] * self.scale * (MIRROR if self.mirror else 1.0)
+        return self.placed.soles(self.body).points[:, self.order] * self.scale * (MIRROR if self.mirror else 1.0)
 
     @cached_property
     def source_feet(self) -> FootMotion:
@@ -241,16 +239,13 @@ class Motion:
         return moved
 
     def _closing(self, placed: Placed) -> Placed:
-        """Return poses in which the middle pass of a loop ends with the last pose of the clip, not with the first one
-        of the next pass: a clip that travels begins anew there.
+        """Return poses of which the pass of a loop ends with the last pose of the clip, not with the first one of the
+        next pass: a clip that travels begins anew there.
         """
-        one_pass = self.frames.one_pass
-        if not one_pass:
+        if not self.frames.one_pass:
             return placed
-        end, last = (PASSES - 1) * one_pass, PASSES * one_pass
         transforms, which = placed.transforms.copy(), np.arange(len(placed.transforms))
-        transforms[end] = transforms[one_pass] @ np.linalg.inv(transforms[end]) @ transforms[last]
-        which[end] = last
+        transforms[self.kept[-1]], which[self.kept[-1]] = transforms[-1], which[-1]
         return Placed(placed.rig, placed.poses[which], transforms)
 
     def _reach(self, placed: Placed, shifts: Any, footing: Footing) -> tuple[Placed, Pose, BodyReport]:
@@ -264,10 +259,10 @@ class Motion:
             foot, toes = (
                 arrays.mul(arrays.mul(axes, turn[:, k]), arrays.conj(axes)) for turn in (footing.feet, footing.toes)
             )
-            ankle = placed.world[:, int(leg.joints[-1])]
+            ankle = placed.legs[int(leg.joints[-1])]
             targets.append((ankle[:, :3, 3] + shifts[:, k], arrays.mul(foot, rotations_of(ankle))))
             if leg.toe is not None:
-                above = placed.world[:, int(rig.skeleton.parents[int(leg.toe)]), :3, :3]
+                above = placed.legs[int(rig.skeleton.parents[int(leg.toe)])][:, :3, :3]
                 bent = seen_from(above, arrays.mul(arrays.conj(foot), toes))
                 rotations[:, int(leg.toe)] = arrays.mul(bent, rotations[:, int(leg.toe)])
         poses = Pose.of(placed.poses.translations, rotations, placed.poses.scales, names=placed.poses.names)
@@ -282,6 +277,12 @@ class Motion:
             )
             for leg, (at, rotation) in zip(rig.legs, targets, strict=True)
         ]
-        trunk = dict.fromkeys(rig.spine, STIFF_SPINE) | {rig.hips: STIFF_HIPS}
-        body = FullBody(rig.skeleton, rig, attempts=1, mobility=trunk)
-        return placed, *body.solve(placed.poses[kept], effectors)
+        return placed, *_stiff_body(rig).solve(placed.poses[kept], effectors)
+
+
+def _stiff_body(rig: Rig) -> FullBody:
+    """The solver that brings feet where they belong; cached with the skeleton."""
+    trunk = dict.fromkeys(rig.spine, STIFF_SPINE) | {rig.hips: STIFF_HIPS}
+    return rig.skeleton.cached(  # The rig keeps its id.
+        ("stiff body", id(rig)), lambda: (rig, FullBody(rig.skeleton, rig, attempts=1, mobility=trunk))
+    )[1]

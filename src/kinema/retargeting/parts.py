@@ -8,7 +8,7 @@ rotated by D from its stance is thus rotated by Q = D S from the T-pose, and Q m
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -44,6 +44,10 @@ class Part:
     """S: the rotation from the T-pose to the stance, canonical axes."""
 
 
+SHAPE = ("axes", "axes_rotation", "stance", "signs", "rotations", "positions", "shape", "carried_legs", "carried_at")
+"""What of a body neither its floor nor its flat feet change."""
+
+
 @dataclass(frozen=True, eq=False)
 class Body:
     """A rig as a motion sees it."""
@@ -55,6 +59,17 @@ class Body:
 
     palms: frozenset[str] = frozenset()
     """Names of the arms whose palms say how hand and forearm are rotated: those that both bodies show."""
+
+    @classmethod
+    def of(cls, rig: Rig, palms: frozenset[str] = frozenset()) -> Body:
+        """Return the body of a rig; the same one whenever it is asked for."""
+        return rig.skeleton.cached(("body", id(rig), palms), lambda: cls(rig, palms=palms))  # It keeps the id.
+
+    def standing(self, rig: Rig, flat_feet: Mapping[str, Any]) -> Body:
+        """Return this body on the floor of another rig, with feet that stand flat in another way."""
+        new = replace(self, rig=rig, flat_feet=flat_feet)
+        vars(new).update({name: getattr(self, name) for name in SHAPE})
+        return new
 
     @cached_property
     def axes(self) -> Any:
@@ -99,6 +114,12 @@ class Body:
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """All parts, in no order."""
+        flat = {f"{name} foot": np.array(up) for name, up in self.flat_feet.items()}
+        return tuple(_stood_flat(part, flat[part.group]) if part.group in flat else part for part in self.shape)
+
+    @cached_property
+    def shape(self) -> tuple[Part, ...]:
+        """The parts, with feet that are flat in the stance."""
         return tuple(self._parts())
 
     @cached_property
@@ -181,17 +202,12 @@ class Body:
             yield Part(f"{leg.name} foot", 1.0, int(leg.toe), foot)
 
     def _foot(self, leg: Leg) -> Any:
-        """How far the stance points a foot outwards, and how far it is from flat."""
+        """How far the stance points a foot outwards."""
         rotation = np.array(IDENTITY)
         if leg.toe is not None:
             way = (self.positions[int(leg.toe)] - self.positions[int(leg.joints[-1])]) * (1.0, 0.0, 1.0)
             if np.linalg.norm(way) > SHORT * self.rig.leg_length and way[2] > 0.0:
                 rotation = _swing(np.array(AHEAD), way)
-        if (
-            leg.name in self.flat_feet
-        ):  # Rolled only: heel and ball of the stance lie on its floor, which says the pitch.
-            ahead, up = arrays.rotate(rotation, np.array(AHEAD)), np.array(self.flat_feet[leg.name])
-            rotation = arrays.mul(_swing(np.array(UP), up - ahead * (up @ ahead)), rotation)
         return _tuple(rotation)
 
     def _arm(self, arm: Arm) -> Iterator[Part]:
@@ -233,6 +249,15 @@ class Body:
                 rotation = arrays.mul(_swing(arrays.rotate(rotation, np.array(straight)), way), rotation)
             found.append(_tuple(rotation))
         return found
+
+
+def _stood_flat(foot: Part, up: Any) -> Part:
+    """A part of a foot whose up direction is another one in the stance, (3,), while it stands flat. It is rolled only:
+    heel and ball of the stance lie on its floor, which says the pitch.
+    """
+    rotation = np.array(foot.reference)
+    ahead = arrays.rotate(rotation, np.array(AHEAD))
+    return replace(foot, reference=_tuple(arrays.mul(_swing(np.array(UP), up - ahead * (up @ ahead)), rotation)))
 
 
 def palm_of(rig: Rig, arm: Arm, positions: Any) -> tuple[Any, Any] | None:

@@ -11,7 +11,8 @@ import numpy as np
 from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
-from kinema.motion.soles import sole_points
+from kinema.motion.moving import moving_world
+from kinema.motion.soles import points_of_soles
 from kinema.retargeting.footing import Soles
 from kinema.retargeting.parts import Body
 
@@ -26,16 +27,25 @@ class Placed:
     """(F, 4, 4): of the character."""
 
     @cached_property
-    def world(self) -> Any:
-        """(F, J, 4, 4)."""
-        return self.transforms[:, np.newaxis] @ self.rig.skeleton.world(self.poses)
+    def legs(self) -> dict[int, Any]:
+        """(F, 4, 4): world matrices of ankles, toes and what toes hang on, by joint."""
+        rig = self.rig
+        joints = {int(leg.joints[-1]) for leg in rig.legs}
+        for leg in rig.legs:
+            if leg.toe is not None:
+                joints |= {int(leg.toe), int(rig.skeleton.parents[int(leg.toe)])}
+        found = moving_world(rig.skeleton, self.poses, self.transforms, sorted(joints))
+        return {joint: found[:, k] for k, joint in enumerate(sorted(joints))}
 
     def soles(self, body: Body) -> Soles:
         """Where the soles are, in the canonical axes of the body."""
+        carriers, _ = self.rig.sole_table
         ankles = [int(leg.joints[-1]) for leg in self.rig.legs]
         toes = [ankle if leg.toe is None else int(leg.toe) for ankle, leg in zip(ankles, self.rig.legs, strict=True)]
-        found = [sole_points(self.rig, self.world), self.world[:, ankles][..., :3, 3], self.world[:, toes][..., :3, 3]]
-        return Soles(*(points @ body.axes - (0.0, self.rig.floor, 0.0) for points in found))
+        matrices = np.stack([self.legs[joint] for joint in carriers.reshape(-1).tolist()], axis=1)
+        points = points_of_soles(self.rig, matrices.reshape(-1, *carriers.shape, 4, 4))
+        found = [points, *(np.stack([self.legs[j][:, :3, 3] for j in each], axis=1) for each in (ankles, toes))]
+        return Soles(*(np.einsum("...r,rc->...c", at, body.axes) - (0.0, self.rig.floor, 0.0) for at in found))
 
     def raised(self, height: float) -> Placed:
         """Return the body higher by so many metres."""

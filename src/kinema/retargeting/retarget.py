@@ -19,7 +19,7 @@ import numpy as np
 
 from kinema import validation
 from kinema.bake.baking import bake
-from kinema.bake.clip_frames import ClipFrames, frames_of
+from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.floor import level_floor
 from kinema.bake.settings import BakeSettings
 from kinema.errors import InputError
@@ -28,12 +28,15 @@ from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.motion.contacts import MEASURED, low_points
-from kinema.motion.soles import sole_motion, sole_points
+from kinema.motion.moving import moving_soles
+from kinema.motion.soles import sole_motion
 from kinema.notices import logger
 from kinema.retargeting.flat_feet import flat_feet
+from kinema.retargeting.loop_frames import with_neighbours
 from kinema.retargeting.matching import crossed, match, match_limbs, other_side
-from kinema.retargeting.motion import PASSES, Motion
+from kinema.retargeting.motion import Motion
 from kinema.retargeting.parts import Body, shared_palms
+from kinema.retargeting.placed import Placed
 from kinema.retargeting.report import RetargetReport, matched_joints
 from kinema.roles import handles, take_along
 
@@ -165,14 +168,14 @@ def retarget(
         validation.number(name, value, 0.0, 1.0) for name, value in (("hands", hands), ("arm_space", arm_space))
     )
     size = check_scale(scale, rig_of("source", source), theirs)
-    frames = _frames(source, rig_of("source", source), clip, fps)
+    frames = with_neighbours(frames_of(rig_of("source", source), clip, BakeSettings(lock_feet=True, fps=fps)))
     own = size == 1.0 and not mirror and not joints and _same_skeleton(source, target)
     level = (
         level_floor(source, frames) if levelling and (ground == "level" or (ground == "auto" and not own)) else frames
     )
-    palms = find_palms(frames.rig, theirs, mirror)
-    onto = Body(theirs, _own_flat_feet(target, theirs), palms[1])
-    motion = Motion(level, palms[0], onto, mirror, size, joints, (source, target), hands, arm_space, own)
+    ours, onto = paired_bodies(rig_of("source", source), theirs, mirror)
+    onto = onto.standing(theirs, _own_flat_feet(target, theirs))
+    motion = Motion(level, ours, onto, mirror, size, joints, (source, target), hands, arm_space, own)
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
     new = _new_clip(clip, target, _with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
@@ -210,21 +213,13 @@ def find_matches(source: Character, target: Character, mirror: bool = False) -> 
 def paired_bodies(source: Rig, target: Rig, mirror: bool) -> tuple[Body, Body]:
     """Return two bodies whose hands are compared by their palms where both have them."""
     ours, theirs = find_palms(source, target, mirror)
-    return Body(source, palms=ours), Body(target, palms=theirs)
+    return Body.of(source, ours), Body.of(target, theirs)
 
 
 def find_palms(source: Rig, target: Rig, mirror: bool) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the arms of source and target that are compared by their palms."""
     arms = match_limbs(source, target)[1]
     return shared_palms(source, target, crossed(arms) if mirror else arms)
-
-
-def _frames(source: Character, rig: Rig, clip: Clip, fps: float | None) -> ClipFrames:
-    """Sample a clip with its travel and its contacts; a loop in three passes."""
-    found = frames_of(rig, clip, BakeSettings(lock_feet=True, fps=fps))
-    if found.one_pass:
-        found = frames_of(rig, clip, BakeSettings(lock_feet=True, fps=fps, loops=PASSES))
-    return found.without_lead
 
 
 def _own_flat_feet(target: Character, rig: Rig) -> Mapping[str, Any]:
@@ -240,9 +235,11 @@ def _flat_feet_of(clips: tuple[Clip, ...], rig: Rig) -> Mapping[str, Any]:
     for clip in clips:
         times = np.arange(0.0, min(float(clip.duration or 0.0), OWN_SECONDS), OWN_STEP)
         if times.size > 2:
-            world = rig.skeleton.world(clip.sample(times)).astype(np.float64)
-            low = low_points(MEASURED, sole_motion(rig, sole_points(rig, world), OWN_STEP)).any(axis=-1)
-            found = {**flat_feet(Body(rig), world, low, OWN_STEP), **found}
+            placed = Placed(rig, clip.sample(times), np.broadcast_to(np.eye(4), (times.size, 4, 4)))
+            soles = sole_motion(rig, moving_soles(rig, placed.poses, placed.transforms), OWN_STEP)
+            ankles = [placed.legs[int(leg.joints[-1])] for leg in rig.legs]
+            low = low_points(MEASURED, soles).any(axis=-1)
+            found = {**flat_feet(Body(rig), ankles, low, OWN_STEP), **found}
     return found
 
 

@@ -238,19 +238,23 @@ def _identity(number):
 
 def tables(source: Body, target: Body, matches: Matches, scale: float, mirror: bool = False) -> Tables:
     """Prepare what is constant for two bodies. mirror: swap left and right."""
-    parts = {part.joint: number for number, part in enumerate(_followed(matches))}
+    followed = _followed(matches)
+    parts = {part.joint: number for number, part in enumerate(followed)}
     ours, theirs = _joints(source), _joints(target)
     ours.first = -1
-    for part in _followed(matches):
-        ours.first[part.joint] = parts[part.joint]
-        ours.post[part.joint] = arrays.mul(arrays.conj(source.rotations[part.joint]), _placed(source, part.reference))
-    for each in matches.follows:
-        joint = each.joint
-        theirs.follows[joint] = True
-        theirs.first[joint], theirs.second[joint] = parts[each.first.joint], parts[each.second.joint]
-        theirs.weight[joint] = each.weight
-        back = arrays.conj(_placed(target, each.target.reference))
-        theirs.post[joint] = arrays.mul(back, target.rotations[joint])
+    if followed:
+        joints = [part.joint for part in followed]
+        ours.first[joints] = range(len(joints))
+        ours.post[joints] = arrays.mul(
+            arrays.conj(source.rotations[joints]), _in_space(source, [part.reference for part in followed])
+        )
+        joints = [each.joint for each in matches.follows]
+        theirs.follows[joints] = True
+        theirs.first[joints] = [parts[each.first.joint] for each in matches.follows]
+        theirs.second[joints] = [parts[each.second.joint] for each in matches.follows]
+        theirs.weight[joints] = [each.weight for each in matches.follows]
+        back = arrays.conj(_in_space(target, [each.target.reference for each in matches.follows]))
+        theirs.post[joints] = arrays.mul(back, target.rotations[joints])
     trunk = _segments(source), _segments(target)
     both = TRUNK.zeros(1, np.float64)
     both.source, both.target = (_trunk_at_rest(body) for body in (source, target))
@@ -289,9 +293,9 @@ def _followed(matches: Matches) -> list[Any]:
     return list({part.joint: part for each in matches.follows for part in (each.first, each.second)}.values())
 
 
-def _placed(body: Body, reference: Any) -> Any:
-    """A rotation of the canonical axes, on the way back into them."""
-    return arrays.mul(body.axes_rotation, np.array(reference))
+def _in_space(body: Body, references: Any) -> Any:
+    """(n, 4): rotations from the canonical axes to the character's space, after these."""
+    return arrays.mul(body.axes_rotation, np.array(references))
 
 
 def _joints(body: Body) -> Any:
