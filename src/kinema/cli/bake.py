@@ -9,10 +9,10 @@ import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions
-from kinema.cli.options import GroundOptions, RoleOptions
+from kinema.cli.options import GroundOptions, RoleOptions, panel
 from kinema.io.formats import READ
 
-_CLIPS, _START, _CHANGES = "Clips", "Start", "Changes"
+_clips, _start, _changes = panel("Clips"), panel("Start"), panel("Changes")
 
 EXAMPLES = """Examples:
 
@@ -31,89 +31,55 @@ class BakeOptions(GroundOptions, RoleOptions, ManyFilesOptions):
 
     files: Annotated[list[str], typer.Argument(help=f"Files ({' '.join(READ)}), folders or patterns.")]
     clip: Annotated[
-        list[str],
-        typer.Option(
-            help="Name or pattern of the clips to bake; repeatable. Default: the only clip in the file.",
-            rich_help_panel=_CLIPS,
-        ),
+        list[str], _clips("Name or pattern of the clips to bake; repeatable. Default: the only clip in the file.")
     ] = field(default_factory=list)
-    name: Annotated[
-        str | None, typer.Option(help="Name of the new clip. Default: '<clip> baked'.", rich_help_panel=_CLIPS)
-    ] = None
-    loops: Annotated[int, typer.Option(help="Number of times to repeat the clip.", rich_help_panel=_CLIPS)] = 1
-    fps: Annotated[
-        float | None, typer.Option(help="Frames per second. Default: the clip's own.", rich_help_panel=_CLIPS)
-    ] = None
-    start: Annotated[
-        float | None, typer.Option(help="Second of the clip at which to begin.", rich_help_panel=_CLIPS)
-    ] = None
-    end: Annotated[float | None, typer.Option(help="Second of the clip at which to end.", rich_help_panel=_CLIPS)] = (
-        None
-    )
+    name: Annotated[str | None, _clips("Name of the new clip. Default: '<clip> baked'.")] = None
+    loops: Annotated[int, _clips("Number of times to repeat the clip.")] = 1
+    fps: Annotated[float | None, _clips("Frames per second. Default: the clip's own.")] = None
+    start: Annotated[float | None, _clips("Second of the clip at which to begin.")] = None
+    end: Annotated[float | None, _clips("Second of the clip at which to end.")] = None
     at: Annotated[
         str,
-        typer.Option(
-            metavar="X,Z|X,Y,Z",
-            help="Where the origin of the clip is put; with Y, on the ground below that height.",
-            rich_help_panel=_START,
-        ),
+        _start("Where the origin of the clip is put; with Y, on the ground below that height.", metavar="X,Z|X,Y,Z"),
     ] = "0,0"
     heading: Annotated[
         float | None,
-        typer.Option(
-            help="Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else that of the clip.",
-            rich_help_panel=_START,
-        ),
+        _start("Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else that of the clip."),
     ] = None
-    lock_feet: Annotated[
-        bool, typer.Option("--lock-feet", help="Keep planted feet from sliding.", rich_help_panel=_CHANGES)
-    ] = False
+    lock_feet: Annotated[bool, _changes("Keep planted feet from sliding.", "--lock-feet")] = False
     travel: Annotated[
         bool | None,
-        typer.Option(
-            help="Move the character by its planted feet. Default: if it is on a ground and the clip walks in place.",
-            rich_help_panel=_CHANGES,
-        ),
+        _changes("Move the character by its planted feet. Default: if it is on a ground and the clip walks in place."),
     ] = None
-    in_place: Annotated[bool, typer.Option("--in-place", help="Remove the travel.", rich_help_panel=_CHANGES)] = False
+    in_place: Annotated[bool, _changes("Remove the travel.", "--in-place")] = False
     keep_strides: Annotated[
         bool,
-        typer.Option(
+        _changes(
+            "Keep the length of strides on slopes and stairs. Default: people take shorter ones, and lean.",
             "--keep-strides",
-            help="Keep the length of strides on slopes and stairs. Default: people take shorter ones, and lean.",
-            rich_help_panel=_CHANGES,
         ),
     ] = False
     look_at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="X,Y,Z|CSV",
-            help="Target of head and eyes: a point, or a file of rows t,x,y,z.",
-            rich_help_panel=_CHANGES,
-        ),
+        str | None, _changes("Target of head and eyes: a point, or a file of rows t,x,y,z.", metavar="X,Y,Z|CSV")
     ] = None
     reach: Annotated[
         list[str],
-        typer.Option(
+        _changes(
+            "Target of a hand or foot: left_hand=0.4,1.2,0.5. Only the limb moves. Once per limb.",
             metavar="ROLE=X,Y,Z|CSV",
-            help="Target of a hand or foot: left_hand=0.4,1.2,0.5. Only the limb moves. Once per limb.",
-            rich_help_panel=_CHANGES,
         ),
     ] = field(default_factory=list)
     pull: Annotated[
         list[str],
-        typer.Option(
+        _changes(
+            "Pull a part, such as left_hand, head or hips; the whole body follows. Once per part.",
             metavar="ROLE=X,Y,Z|CSV",
-            help="Pull a part, such as left_hand, head or hips; the whole body follows. Once per part.",
-            rich_help_panel=_CHANGES,
         ),
     ] = field(default_factory=list)
     pin: Annotated[
         list[str],
-        typer.Option(
-            metavar="ROLE",
-            help="Keep a part, such as left_foot, where the clip has it while others are pulled; repeatable.",
-            rich_help_panel=_CHANGES,
+        _changes(
+            "Keep a part, such as left_foot, where the clip has it while others are pulled; repeatable.", metavar="ROLE"
         ),
     ] = field(default_factory=list)
 

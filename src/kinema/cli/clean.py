@@ -11,10 +11,10 @@ import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions, run_files
-from kinema.cli.options import RoleOptions
+from kinema.cli.options import RoleOptions, panel
 from kinema.io.formats import READ, WRITTEN
 
-_CLIPS, _MOTION = "Clips", "Motion"
+_clips, _motion = panel("Clips"), panel("Motion")
 
 NOWHERE = Path("-")
 """The output of a command that writes none."""
@@ -45,30 +45,17 @@ class CleanOptions(RoleOptions, ManyFilesOptions):
         ),
     ] = NOWHERE
     check: Annotated[
-        bool,
-        typer.Option("--check", help="Only say what is wrong; exit status 1 if something is above its limit."),
+        bool, typer.Option("--check", help="Only say what is wrong; exit status 1 if something is above its limit.")
     ] = False
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False
-    clip: Annotated[
-        list[str],
-        typer.Option(help="Name or pattern of the clips; repeatable. Default: all.", rich_help_panel=_CLIPS),
-    ] = field(default_factory=list)
-    beside: Annotated[
-        bool,
-        typer.Option("--beside", help="Keep the old clips; new ones are called 'NAME clean'.", rich_help_panel=_CLIPS),
-    ] = False
-    floor: Annotated[
-        str,
-        typer.Option(metavar="level|keep", help="Bring feet to one level floor.", rich_help_panel=_MOTION),
-    ] = "level"
-    lock: Annotated[bool, typer.Option(help="Keep standing feet in place.", rich_help_panel=_MOTION)] = True
-    repair: Annotated[
-        bool, typer.Option(help="Take out pops, noise and poses of calibration.", rich_help_panel=_MOTION)
-    ] = True
-    loop: Annotated[
-        bool | None,
-        typer.Option(help="Close the seam of loops. Default: where feet end as they begin.", rich_help_panel=_MOTION),
-    ] = None
+    clip: Annotated[list[str], _clips("Name or pattern of the clips; repeatable. Default: all.")] = field(
+        default_factory=list
+    )
+    beside: Annotated[bool, _clips("Keep the old clips; new ones are called 'NAME clean'.", "--beside")] = False
+    floor: Annotated[str, _motion("Bring feet to one level floor.", metavar="level|keep")] = "level"
+    lock: Annotated[bool, _motion("Keep standing feet in place.")] = True
+    repair: Annotated[bool, _motion("Take out pops, noise and poses of calibration.")] = True
+    loop: Annotated[bool | None, _motion("Close the seam of loops. Default: where feet end as they begin.")] = None
 
 
 def clean(options: CleanOptions) -> None:

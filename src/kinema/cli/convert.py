@@ -9,9 +9,10 @@ import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions, run_files
+from kinema.cli.options import panel
 from kinema.io.formats import READ, WRITTEN
 
-_CLIPS, _SPACE = "Clips", "Space"
+_clips, _space = panel("Clips"), panel("Space")
 
 EXAMPLES = """Examples:
 
@@ -35,31 +36,16 @@ class ConvertOptions(ManyFilesOptions):
         ),
     ] = None
     clip: Annotated[
-        list[str],
-        typer.Option(
-            help="Name or pattern of the clips to keep; repeatable. Default: all that the format holds.",
-            rich_help_panel=_CLIPS,
-        ),
+        list[str], _clips("Name or pattern of the clips to keep; repeatable. Default: all that the format holds.")
     ] = field(default_factory=list)
-    start: Annotated[
-        float | None, typer.Option(help="Second of the clips at which to begin.", rich_help_panel=_CLIPS)
-    ] = None
-    end: Annotated[float | None, typer.Option(help="Second of the clips at which to end.", rich_help_panel=_CLIPS)] = (
-        None
-    )
-    fps: Annotated[
-        float | None, typer.Option(help="Frames per second. Default: the clips' own keys.", rich_help_panel=_CLIPS)
-    ] = None
+    start: Annotated[float | None, _clips("Second of the clips at which to begin.")] = None
+    end: Annotated[float | None, _clips("Second of the clips at which to end.")] = None
+    fps: Annotated[float | None, _clips("Frames per second. Default: the clips' own keys.")] = None
     unit: Annotated[
         str | None,
-        typer.Option(
-            help="Unit of the new file: m, cm, mm, dm, ft or in. That of the old one is estimated from the body.",
-            rich_help_panel=_SPACE,
-        ),
+        _space("Unit of the new file: m, cm, mm, dm, ft or in. That of the old one is estimated from the body."),
     ] = None
-    up: Annotated[
-        str | None, typer.Option(metavar="y|z", help="Direction of up in the new file.", rich_help_panel=_SPACE)
-    ] = None
+    up: Annotated[str | None, _space("Direction of up in the new file.", metavar="y|z")] = None
 
 
 def convert(options: ConvertOptions) -> None:

@@ -13,12 +13,12 @@ import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions, run_files
-from kinema.cli.options import RoleOptions, parse_numbers
+from kinema.cli.options import RoleOptions, panel, parse_numbers
 
 if TYPE_CHECKING:
     from kinema.fitting.job import FitOrder
 
-_POINTS, _MOTION = "Points", "Motion"
+_points, _motion = panel("Points"), panel("Motion")
 
 EXAMPLES = """Examples:
 
@@ -41,50 +41,22 @@ class FitOptions(RoleOptions, ManyFilesOptions):
     ]
     onto: Annotated[Path | None, typer.Option(help="The character that is to move.")] = None
     layout: Annotated[
-        str | None,
-        typer.Option(help="Which point is which: coco17, mediapipe33, ... Default: what the file says."),
+        str | None, typer.Option(help="Which point is which: coco17, mediapipe33, ... Default: what the file says.")
     ] = None
-    fps: Annotated[
-        float | None, typer.Option(help="Frames per second. Default: the file's, else 30.", rich_help_panel=_POINTS)
-    ] = None
-    up: Annotated[
-        str | None,
-        typer.Option(metavar="+y|-y|+z|...", help="The axis that is up. Default: found.", rich_help_panel=_POINTS),
-    ] = None
-    unit: Annotated[
-        float | None, typer.Option(help="Metres of the points' unit. Default: found.", rich_help_panel=_POINTS)
-    ] = None
+    fps: Annotated[float | None, _points("Frames per second. Default: the file's, else 30.")] = None
+    up: Annotated[str | None, _points("The axis that is up. Default: found.", metavar="+y|-y|+z|...")] = None
+    unit: Annotated[float | None, _points("Metres of the points' unit. Default: found.")] = None
     depth: Annotated[
-        float | None,
-        typer.Option(
-            help="Noise of the third coordinate, relative to the others. Default: measured.", rich_help_panel=_POINTS
-        ),
+        float | None, _points("Noise of the third coordinate, relative to the others. Default: measured.")
     ] = None
     camera: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WIDTH,HEIGHT[,DEGREES]",
-            help="Of points in a picture: its size and the field of view.",
-            rich_help_panel=_POINTS,
-        ),
+        str | None, _points("Of points in a picture: its size and the field of view.", metavar="WIDTH,HEIGHT[,DEGREES]")
     ] = None
-    person: Annotated[
-        int | None, typer.Option(min=1, help="Take only this person. Default: all.", rich_help_panel=_POINTS)
-    ] = None
-    cutoff: Annotated[
-        float | None,
-        typer.Option(help="Hz that are left of the motion. Default: by the noise.", rich_help_panel=_MOTION),
-    ] = None
-    unswap: Annotated[bool, typer.Option(help="Mend swapped left and right.", rich_help_panel=_MOTION)] = True
-    contacts: Annotated[
-        bool, typer.Option(help="Keep standing feet on the floor and in place.", rich_help_panel=_MOTION)
-    ] = True
-    scale_bones: Annotated[
-        bool,
-        typer.Option(
-            "--scale-bones", help="Write the person's own skeleton. Needs no --onto.", rich_help_panel=_MOTION
-        ),
-    ] = False
+    person: Annotated[int | None, _points("Take only this person. Default: all.", min=1)] = None
+    cutoff: Annotated[float | None, _motion("Hz that are left of the motion. Default: by the noise.")] = None
+    unswap: Annotated[bool, _motion("Mend swapped left and right.")] = True
+    contacts: Annotated[bool, _motion("Keep standing feet on the floor and in place.")] = True
+    scale_bones: Annotated[bool, _motion("Write the person's own skeleton. Needs no --onto.", "--scale-bones")] = False
     strip: Annotated[
         Path | None, typer.Option(metavar="PNG", help="Draw the person and the result, one below the other.")
     ] = None

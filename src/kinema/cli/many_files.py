@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinema.cli.options import panel
 from kinema.io.formats import READ, WRITTEN
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from kinema.jobs.many import Runner
     from kinema.jobs.order import Order
 
-_MANY = "Many files"
+_many = panel("Many files")
 
 _NOT_IN_FINGERPRINT = ("files", "output", "jobs", "dask", "report", "force")
 """Options that do not change what is written into a file."""
@@ -32,10 +33,8 @@ class ManyFilesOptions:
     output: Annotated[Path, typer.Option("--output", "-o", help=f"The new file ({' '.join(WRITTEN)}), or a folder.")]
     report: Annotated[Path | None, typer.Option(help="Write all figures to this file, as JSON.")] = None
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.", rich_help_panel=_MANY)] = 1
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler.", rich_help_panel=_MANY)
-    ] = None
+    jobs: Annotated[int, _many("Number of parallel processes.", min=1)] = 1
+    dask: Annotated[str | None, _many("Run on this Dask scheduler.", metavar="ADDRESS")] = None
 
     def fingerprint(self, named: Iterable[str | Path | None]) -> str:
         """Hash every option that affects the result, and those files that the options name."""

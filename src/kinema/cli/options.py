@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 Options = TypeVar("Options")
 
-_GROUND, _ROLES = "Ground", "Roles"
+
+def panel(name: str) -> Callable[..., Any]:
+    """Return what makes an option in one panel of the help, from its text, its names and what else Typer takes."""
+
+    def option(text: str, *names: str, **more: Any) -> Any:
+        return typer.Option(*names, help=text, rich_help_panel=name, **more)
+
+    return option
+
+
+_ground, _roles = panel("Ground"), panel("Roles")
 
 
 def command(options: type[Options], run: Callable[[Options], None]) -> Callable[..., None]:
@@ -56,27 +66,18 @@ class GroundOptions:
 
     ground: Annotated[
         str | None,
-        typer.Option(
-            help="A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png). Slopes "
-            "and stairs rise towards +Z, stairs from z = 0 on; negative ones go down.",
-            rich_help_panel=_GROUND,
+        _ground(
+            "A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png). Slopes "
+            "and stairs rise towards +Z, stairs from z = 0 on; negative ones go down."
         ),
     ] = None
-    ground_size: Annotated[
-        str | None, typer.Option(metavar="X,Z", help="Extent of a height map.", rich_help_panel=_GROUND)
-    ] = None
-    ground_height: Annotated[
-        str | None,
-        typer.Option(metavar="LOW,HIGH", help="Lowest and highest point of a height map.", rich_help_panel=_GROUND),
-    ] = None
+    ground_size: Annotated[str | None, _ground("Extent of a height map.", metavar="X,Z")] = None
+    ground_height: Annotated[str | None, _ground("Lowest and highest point of a height map.", metavar="LOW,HIGH")] = (
+        None
+    )
 
     ground_unit: Annotated[
-        str,
-        typer.Option(
-            metavar="m|cm|mm|dm|ft|in",
-            help="Unit of all lengths of the ground. Default: that of the file.",
-            rich_help_panel=_GROUND,
-        ),
+        str, _ground("Unit of all lengths of the ground. Default: that of the file.", metavar="m|cm|mm|dm|ft|in")
     ] = ""
 
     def parsed_ground(self) -> GroundSpec | None:
@@ -96,15 +97,12 @@ class RoleOptions:
 
     role: Annotated[
         list[str],
-        typer.Option(
+        _roles(
+            "Name the joints of a role: head=Bip01_Head, leg.left=thigh_l,calf_l,foot_l. Repeatable.",
             metavar="ROLE=JOINT,...",
-            help="Name the joints of a role: head=Bip01_Head, leg.left=thigh_l,calf_l,foot_l. Repeatable.",
-            rich_help_panel=_ROLES,
         ),
     ] = field(default_factory=list)
-    roles: Annotated[Path | None, typer.Option(metavar="TOML", help="A file with roles.", rich_help_panel=_ROLES)] = (
-        None
-    )
+    roles: Annotated[Path | None, _roles("A file with roles.", metavar="TOML")] = None
 
     def overrides(self) -> Overrides:
         """The roles that are given; `--role` takes precedence over `--roles`."""

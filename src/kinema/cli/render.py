@@ -10,10 +10,10 @@ import typer
 
 from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.errors import one_line_errors
-from kinema.cli.options import GroundOptions, RoleOptions
+from kinema.cli.options import GroundOptions, RoleOptions, panel
 from kinema.io.formats import READ
 
-_WHAT, _LOOK = "What to draw", "Appearance"
+_what, _look = panel("What to draw"), panel("Appearance")
 
 VIEWS, SHOWN, THEMES = ["three-quarter", "front", "side", "back", "top"], ["bones", "skin", "both"], ["light", "dark"]
 
@@ -32,44 +32,23 @@ class RenderOptions(GroundOptions, RoleOptions):
 
     file: Annotated[Path, typer.Argument(help=f"A character: {' '.join(READ)}.")]
     output: Annotated[Path, typer.Option("--output", "-o", help="The new file: a picture (.png) or a film (.gif).")]
-    clip: Annotated[str | None, typer.Option(help="Name of the clip. Default: the first.", rich_help_panel=_WHAT)] = (
-        None
-    )
-    time: Annotated[
-        str | None, typer.Option(metavar="T|FROM:TO", help="Seconds: a moment or a range.", rich_help_panel=_WHAT)
-    ] = None
-    strip: Annotated[
-        int | None, typer.Option(metavar="N", help="Draw N poses in one picture.", rich_help_panel=_WHAT)
-    ] = None
-    fps: Annotated[float, typer.Option(help="Frames per second of a film.", rich_help_panel=_WHAT)] = 25.0
+    clip: Annotated[str | None, _what("Name of the clip. Default: the first.")] = None
+    time: Annotated[str | None, _what("Seconds: a moment or a range.", metavar="T|FROM:TO")] = None
+    strip: Annotated[int | None, _what("Draw N poses in one picture.", metavar="N")] = None
+    fps: Annotated[float, _what("Frames per second of a film.")] = 25.0
     show: Annotated[
-        str,
-        typer.Option(
-            metavar="|".join(SHOWN),
-            help="Bones, skin, or bones through the skin.",
-            autocompletion=SHOWN.copy,
-            rich_help_panel=_LOOK,
-        ),
+        str, _look("Bones, skin, or bones through the skin.", metavar="|".join(SHOWN), autocompletion=SHOWN.copy)
     ] = "bones"
     view: Annotated[
         str | None,
-        typer.Option(
+        _look(
+            f"{', '.join(VIEWS)}; or degrees from the front towards its right, and upwards.",
             metavar="NAME|AZ,EL",
-            help=f"{', '.join(VIEWS)}; or degrees from the front towards its right, and upwards.",
             autocompletion=VIEWS.copy,
-            rich_help_panel=_LOOK,
         ),
     ] = None
-    size: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WxH", help="Pixels. Default: 640x480; film 480x360, strip 960 wide.", rich_help_panel=_LOOK
-        ),
-    ] = None
-    theme: Annotated[
-        str,
-        typer.Option(metavar="|".join(THEMES), help="Colours.", autocompletion=THEMES.copy, rich_help_panel=_LOOK),
-    ] = "light"
+    size: Annotated[str | None, _look("Pixels. Default: 640x480; film 480x360, strip 960 wide.", metavar="WxH")] = None
+    theme: Annotated[str, _look("Colours.", metavar="|".join(THEMES), autocompletion=THEMES.copy)] = "light"
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False
 
 

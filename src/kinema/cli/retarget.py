@@ -10,10 +10,10 @@ import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions
-from kinema.cli.options import GroundOptions, RoleOptions
+from kinema.cli.options import GroundOptions, RoleOptions, panel
 from kinema.io.formats import READ
 
-_CLIPS, _MOTION, _ROLES = "Clips", "Motion", "Roles"
+_clips, _motion, _roles = panel("Clips"), panel("Motion"), panel("Roles")
 
 FLOORS = ("auto", "keep", "level")
 """What `--ground` takes besides a ground."""
@@ -36,63 +36,29 @@ class RetargetOptions(GroundOptions, RoleOptions, ManyFilesOptions):
     files: Annotated[list[str], typer.Argument(help=f"Motions ({' '.join(READ)}), folders or patterns.")]
     onto: Annotated[Path, typer.Option(help="The character that is to move.")]
     clip: Annotated[
-        list[str],
-        typer.Option(
-            help="Name or pattern of the clips; repeatable. Default: the only clip in the file.", rich_help_panel=_CLIPS
-        ),
+        list[str], _clips("Name or pattern of the clips; repeatable. Default: the only clip in the file.")
     ] = field(default_factory=list)
-    name: Annotated[
-        str | None, typer.Option(help="Name of the new clip. Default: that of the old one.", rich_help_panel=_CLIPS)
-    ] = None
-    fps: Annotated[
-        float | None, typer.Option(help="Frames per second. Default: the clip's own.", rich_help_panel=_CLIPS)
-    ] = None
-    contacts: Annotated[bool, typer.Option(help="Keep standing feet on the floor.", rich_help_panel=_MOTION)] = True
-    lock: Annotated[bool, typer.Option(help="Keep standing feet from sliding.", rich_help_panel=_MOTION)] = True
-    hands: Annotated[
-        float,
-        typer.Option(
-            help="0 to 1: how much hands that touch go on to touch, on another shape.", rich_help_panel=_MOTION
-        ),
-    ] = 0.0
-    arm_space: Annotated[
-        float, typer.Option(help="0 to 1: how much arms keep clear of a broader body.", rich_help_panel=_MOTION)
-    ] = 0.0
-    mirror: Annotated[bool, typer.Option("--mirror", help="Swap left and right.", rich_help_panel=_MOTION)] = False
+    name: Annotated[str | None, _clips("Name of the new clip. Default: that of the old one.")] = None
+    fps: Annotated[float | None, _clips("Frames per second. Default: the clip's own.")] = None
+    contacts: Annotated[bool, _motion("Keep standing feet on the floor.")] = True
+    lock: Annotated[bool, _motion("Keep standing feet from sliding.")] = True
+    hands: Annotated[float, _motion("0 to 1: how much hands that touch go on to touch, on another shape.")] = 0.0
+    arm_space: Annotated[float, _motion("0 to 1: how much arms keep clear of a broader body.")] = 0.0
+    mirror: Annotated[bool, _motion("Swap left and right.", "--mirror")] = False
     scale: Annotated[
-        float | None,
-        typer.Option(
-            help="Length of the character per length of the motion. Default: the ratio of their legs.",
-            rich_help_panel=_MOTION,
-        ),
+        float | None, _motion("Length of the character per length of the motion. Default: the ratio of their legs.")
     ] = None
-    facing: Annotated[
-        float | None,
-        typer.Option(
-            help="Initial heading, degrees from +Z towards +X. Default: as captured.", rich_help_panel=_MOTION
-        ),
-    ] = None
-    onto_role: Annotated[
-        list[str],
-        typer.Option(
-            metavar="ROLE=JOINT,...", help="Like --role, for the character. Repeatable.", rich_help_panel=_ROLES
-        ),
-    ] = field(default_factory=list)
-    onto_roles: Annotated[
-        Path | None, typer.Option(metavar="TOML", help="A file with the character's roles.", rich_help_panel=_ROLES)
-    ] = None
-    map: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="TOML",
-            help="Joints that follow other ones than found; see --save-map.",
-            rich_help_panel=_ROLES,
-        ),
-    ] = None
-    save_map: Annotated[
-        Path | None,
-        typer.Option(metavar="TOML", help="Write which joint follows which, to correct it.", rich_help_panel=_ROLES),
-    ] = None
+    facing: Annotated[float | None, _motion("Initial heading, degrees from +Z towards +X. Default: as captured.")] = (
+        None
+    )
+    onto_role: Annotated[list[str], _roles("Like --role, for the character. Repeatable.", metavar="ROLE=JOINT,...")] = (
+        field(default_factory=list)
+    )
+    onto_roles: Annotated[Path | None, _roles("A file with the character's roles.", metavar="TOML")] = None
+    map: Annotated[Path | None, _roles("Joints that follow other ones than found; see --save-map.", metavar="TOML")] = (
+        None
+    )
+    save_map: Annotated[Path | None, _roles("Write which joint follows which, to correct it.", metavar="TOML")] = None
     strip: Annotated[
         Path | None, typer.Option(metavar="PNG", help="Draw the motion and the result, one below the other.")
     ] = None
