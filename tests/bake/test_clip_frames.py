@@ -303,3 +303,14 @@ def test_five_keys_after_a_jump_are_looked_at():
         steps = np.full(90, 0.2)
         steps[3], steps[3 + later] = 20.0, 12.0
         assert skipped(humanoid(), steps) == count
+
+
+@pytest.mark.parametrize(("climbed", "loops"), [(0.0, True), (-0.5, False)])
+def test_a_body_that_ends_on_another_height_is_no_loop(climbed, loops):
+    """Whoever steps down from a box and stands again as at the start does not begin anew up there."""
+    person = humanoid()
+    poses = person.clips["walk"].sample(np.linspace(0.0, person.clips["walk"].duration, 31))
+    translations = poses.translations.copy()
+    translations[:, int(person.rig.hips), 1] += np.linspace(0.0, climbed, 31)
+    clip = km.Clip.from_poses("down", person.skeleton, km.Pose.of(translations, poses.rotations, poses.scales))
+    assert bool(frames_of(person.rig, clip, BakeSettings(lock_feet=True)).one_pass) == loops

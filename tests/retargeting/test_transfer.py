@@ -115,16 +115,18 @@ def test_a_body_with_mirrored_joints_moves_alike():
     assert np.abs(plain - seen)[:, BODY].max() < 1e-6
 
 
-def test_a_spine_of_other_joints_leans_as_far():
+@pytest.mark.parametrize("spine", [PERSON.rig.spine[::2], PERSON.rig.spine[-1:]], ids=["two", "one"])
+def test_a_spine_of_other_joints_leans_as_far(spine):
     """Trunks point in the same direction, whatever number of joints they bend in."""
-    fewer = replace(PERSON, rig=replace(PERSON.rig, spine=PERSON.rig.spine[::2]))
+    fewer = replace(PERSON, rig=replace(PERSON.rig, spine=spine))
     bent = WALK.rotations.copy()
     for joint in PERSON.rig.spine:
         bent[:, int(joint)] = (np.sin(0.15), 0.0, 0.0, np.cos(0.15))
     poses = Pose.of(WALK.translations, bent, WALK.scales)
     ours, theirs = joint_positions(PERSON, poses), joint_positions(fewer, moved(PERSON, poses, fewer))
-    ways = [trunk(at) for at in (ours, theirs)]
-    assert np.degrees(np.arccos(np.clip((ways[0] * ways[1]).sum(-1), -1, 1))).max() < 1.0
+    for line in (trunk, shoulders, hips):
+        ways = [line(at) for at in (ours, theirs)]
+        assert np.degrees(np.arccos(np.clip((ways[0] * ways[1]).sum(-1), -1, 1))).max() < 1.0
 
 
 def trunk(at):
@@ -132,4 +134,19 @@ def trunk(at):
     arms = np.mean([at[:, int(arm.joints[0])] for arm in PERSON.rig.arms], axis=0)
     legs = np.mean([at[:, int(leg.joints[0])] for leg in PERSON.rig.legs], axis=0)
     way = arms - legs
+    return way / np.linalg.norm(way, axis=-1, keepdims=True)
+
+
+def shoulders(at):
+    return across(at, PERSON.rig.arms)
+
+
+def hips(at):
+    return across(at, PERSON.rig.legs)
+
+
+def across(at, limbs):
+    """Direction from the right one of a pair of limbs to the left one."""
+    joints = {limb.name: int(limb.joints[0]) for limb in limbs}
+    way = at[:, joints["left"]] - at[:, joints["right"]]
     return way / np.linalg.norm(way, axis=-1, keepdims=True)

@@ -292,12 +292,14 @@ def _span(clip: Clip, settings: BakeSettings) -> tuple[float, float]:
 
 
 def _is_loop(rig: Rig, poses: Pose) -> bool:
-    """Whether the feet are at the same positions in the first and the last frame, relative to the hips."""
+    """Whether hips are as high, and feet at the same positions relative to them, in the first and the last frame."""
     if not rig.legs or poses.shape[0] < 3:
         return False
     world = rig.skeleton.world(poses[[0, -1]])
-    soles = sole_points(rig, world) - world[:, rig.hips, np.newaxis, np.newaxis, :3, 3]
-    return float(np.abs(soles[0] - soles[1]).max()) < LOOP_GAP * rig.leg_length
+    hips = world[:, rig.hips, :3, 3]
+    soles = sole_points(rig, world) - hips[:, np.newaxis, np.newaxis]
+    climbed = (hips[1] - hips[0]) @ np.array(rig.up)  # Down from a box, a body that stands again has not come round.
+    return float(max(np.abs(soles[0] - soles[1]).max(), abs(climbed))) < LOOP_GAP * rig.leg_length
 
 
 def _is_open_loop(rig: Rig, poses: Pose, stride: int) -> bool:

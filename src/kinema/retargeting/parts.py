@@ -163,10 +163,10 @@ class Body:
         how the body leans.
         """
         up = np.array(UP)
-        hips = self._across(self.rig.legs)
+        hips = self.across(self.rig.legs)
         if hips is None:
             return np.array(IDENTITY), np.array(IDENTITY)
-        shoulders = self._across(self.rig.arms) if self.rig.spine else None
+        shoulders = self.across(self.rig.arms) if self.rig.spine else None
         if shoulders is None:
             return _frame(hips, up), _frame(hips, up)
         if self.rig.stance is None:
@@ -182,7 +182,7 @@ class Body:
             return [0.0, 1.0][: len(trunk)]
         return [0.0, *(float(place) for place in middles[1 : len(trunk) - 1]), 1.0]
 
-    def _across(self, limbs: Sequence[Any]) -> Any:
+    def across(self, limbs: Sequence[Any]) -> Any:
         """The way from the right limb of a pair to the left one, (3,); None if there is no such pair."""
         named = {limb.name: limb for limb in limbs}
         if set(named) != {"left", "right"}:

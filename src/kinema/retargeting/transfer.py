@@ -25,6 +25,11 @@ MOST_BEND = math.radians(40.0)
 
 MOST_BEND_COSINE, MOST_BEND_SINE = math.cos(MOST_BEND / 2), math.sin(MOST_BEND / 2)
 
+RIGID, INNER, HIPS, CHEST = range(4)
+"""How a piece of the trunk may be rotated to point the trunk elsewhere, and in which order: not at all; pieces between
+hips and chest freely; then hips about the line from hip to hip and the chest about that from shoulder to shoulder, so
+that legs and shoulders stay where they are. In short spines little lies between the two."""
+
 THREADS_FROM_FRAMES = 2_000
 """Frames of one call from which more threads pay."""
 
@@ -60,9 +65,10 @@ ROOT = Record(
 character's space. side: -1 swaps left and right, 1 does not. lift: metres that the middle is higher than the source's,
 scaled. above: from the character's space to that of the hips' parent, 3x4 row by row."""
 
-SEGMENT = Record(joint=np.int64, way=(REAL, 3), bends=np.int64)
+SEGMENT = Record(joint=np.int64, way=(REAL, 3), bends=np.int64, across=(REAL, 3))
 """A piece of the trunk, from a joint to the next one; the first one begins between the legs, the last one ends between
-the arms. way: in the joint's own space. bends: whether the joint may be rotated to point the trunk elsewhere."""
+the arms. way: in the joint's own space. bends: how the joint may be rotated to point the trunk elsewhere: RIGID, INNER,
+HIPS or CHEST. across: the axis that hips and chest are rotated about, unit, in the joint's own space."""
 
 TRUNK = Record(source=(REAL, 3), target=(REAL, 3), bends=np.int64)
 """Directions of the trunks of both bodies in their stances, canonical axes, from between the legs to between the arms.
@@ -125,12 +131,12 @@ def _hips(root, source_rotation, target_rotation, at):
 
 
 @kernel
-def _trunk_way(segments, axes, world, bending):
-    """The way along the trunk, canonical axes: of the segments that bend, or of the others."""
+def _trunk_way(segments, axes, world, which, others):
+    """The way along the trunk, canonical axes: of the segments that bend like this, or of all others."""
     zero = like(axes[0], 0.0)
     way = (zero, zero, zero)
     for k in range(segments.size):
-        if (segments[k].bends != 0) == bending:
+        if (segments[k].bends == which) != others:
             way = vec.add(way, quat.rotate(load4(world[segments[k].joint]), load3(segments[k].way)))
     return quat.rotate(quat.conj(axes), way)
 
@@ -140,30 +146,46 @@ def _point_trunk(trunk, root, source_trunk, target_trunk, world, wanted):
     """Rotate the bending joints of the target's trunk so that it has left its stance in the direction in which that of
     the source has. wanted: rotations of the target's joints in the character's space.
     """
-    axes = load4(root.target_axes)
+    source_axes = load4(root.source_axes)
     shown = vec.add(
-        _trunk_way(source_trunk, load4(root.source_axes), world, True),
-        _trunk_way(source_trunk, load4(root.source_axes), world, False),
+        _trunk_way(source_trunk, source_axes, world, INNER, False),
+        _trunk_way(source_trunk, source_axes, world, INNER, True),
     )
-    bent, rigid = _trunk_way(target_trunk, axes, wanted, True), _trunk_way(target_trunk, axes, wanted, False)
     shown = (root.side * shown[0], shown[1], shown[2])
     at_rest = load3(trunk.source)
     at_rest = (root.side * at_rest[0], at_rest[1], at_rest[2])
     away = quat.between(at_rest, vec.unit_or(shown, at_rest), vec.unit_side(at_rest))
     along = quat.rotate(away, load3(trunk.target))
-    # The bending part w' of constant length with rigid + w' along the direction: w' = x along - rigid.
+    for which in range(INNER, CHEST + 1):
+        _bend_trunk(target_trunk, load4(root.target_axes), wanted, which, along)
+
+
+@kernel
+def _bend_trunk(segments, axes, wanted, which, along):
+    """Rotate the segments that bend like this so that the trunk comes as near to a direction as they let."""
+    bent = _trunk_way(segments, axes, wanted, which, False)
+    rigid = _trunk_way(segments, axes, wanted, which, True)
     zero = like(axes[0], 0.0)
-    ahead = vec.dot(rigid, along)
-    under = ahead * ahead - vec.dot(rigid, rigid) + vec.dot(bent, bent)
-    if under > zero:
+    if which != INNER:
+        across = (zero, zero, zero)
+        for k in range(segments.size):
+            if segments[k].bends == which:
+                across = quat.rotate(load4(wanted[segments[k].joint]), load3(segments[k].across))
+        across = quat.rotate(quat.conj(axes), across)
+        bent, rigid = vec.reject(bent, across), vec.reject(rigid, across)
+        along = vec.unit_or(vec.reject(along, across), along)
+    # The bending part w' of constant length with rigid + w' along the direction: w' = x along - rigid.
+    ahead, length = vec.dot(rigid, along), vec.dot(bent, bent)
+    under = max(ahead * ahead - vec.dot(rigid, rigid) + length, zero)
+    if length > zero:
         new = vec.sub(vec.scale(along, ahead + math.sqrt(under)), rigid)
         start = vec.unit_or(bent, along)
         turn = quat.between(start, vec.unit_or(new, start), vec.unit_side(start))
         turn = quat.limited(turn, like(zero, MOST_BEND_COSINE), like(zero, MOST_BEND_SINE))
         turn = quat.mul(axes, quat.mul(turn, quat.conj(axes)))
-        for k in range(target_trunk.size):
-            if target_trunk[k].bends != 0:
-                joint = target_trunk[k].joint
+        for k in range(segments.size):
+            if segments[k].bends == which:
+                joint = segments[k].joint
                 store4(wanted[joint], quat.unit(quat.mul(turn, load4(wanted[joint]))))
 
 
@@ -274,9 +296,14 @@ def _segments(body: Body) -> Any:
     ends = [body.carried_at, *body.positions[joints[1:]], _between_arms(body)]
     table = SEGMENT.zeros(len(joints), np.float64)
     for k, joint in enumerate(joints):
-        way = body.axes @ (ends[k + 1] - ends[k])
-        table.joint[k], table.bends[k] = joint, 0 < k < len(joints) - 1
-        table.way[k] = arrays.rotate(arrays.conj(body.rotations[joint]), way)
+        own = arrays.conj(body.rotations[joint])
+        table.joint[k], table.bends[k] = joint, INNER if 0 < k < len(joints) - 1 else RIGID
+        table.way[k] = arrays.rotate(own, body.axes @ (ends[k + 1] - ends[k]))
+    for k, bends, limbs in ((0, HIPS, rig.legs), (len(joints) - 1, CHEST, rig.arms)):
+        across = body.across(limbs)
+        if across is not None and len(joints) > 1:
+            own = arrays.conj(body.rotations[joints[k]])
+            table.bends[k], table.across[k] = bends, arrays.rotate(own, body.axes @ arrays.unit(across))
     return table
 
 
