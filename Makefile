@@ -15,7 +15,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl plain_python_only tests/stages)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
 
-.PHONY: docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
+.PHONY: blender docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
 
 play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
@@ -29,6 +29,10 @@ wheel: $(INSTALLED)
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/python -m tests.wheel dist
+
+# The add-on for Blender as an extension: build/kinema_blender-VERSION.zip.
+blender:
+	$(PYTHON) -m blender.pack build
 
 # Seconds from starting the playground to the first frame of every scene, with the wheel that `make wheel` built.
 first-frame: $(INSTALLED)
@@ -97,7 +101,7 @@ uncompiled-quick: $(INSTALLED)
 # Programs that nobody here wrote, on every file: three.js and the Khronos validator, as in `unit`, and Blender (a gigabyte).
 judges: $(INSTALLED) $(NODE_MODULES)
 	$(BIN)/python -m tests.judges.install --blender
-	KINEMA_BLENDER=1 $(BIN)/python -m pytest -s tests/judges
+	KINEMA_BLENDER=1 $(BIN)/python -m pytest -s tests/judges tests/blender
 
 # Without Chromium these tests are skipped; KINEMA_BROWSER_REQUIRED=1 makes them fail.
 e2e: page
