@@ -206,14 +206,18 @@ def _balls() -> None:
 
 
 def _retarget() -> None:
-    """A walk of our humanoid onto another skeleton."""
+    """A walk of our humanoid onto another skeleton, and the twist joints of a skeleton that has some."""
+    from kinema.compile.records import kernel_views
     from kinema.demo import humanoid
     from kinema.retargeting.live import Retargeter
     from kinema.retargeting.retarget import retarget
+    from kinema.retargeting.twists import TWIST, spread_frames
 
     person = humanoid()
     retarget(person, person.clips["walk"], person, mirror=True)
     Retargeter(person, person).update(person.skeleton.rest)
+    rotations = person.skeleton.rest.rotations[np.newaxis].astype(np.float64)
+    spread_frames(0, 1, kernel_views(TWIST.zeros(0, np.float64))[0], person.skeleton.parents, rotations)
 
 
 def _fit() -> None:

@@ -9,9 +9,10 @@ from kinema.motion.contacts import RELEASE_SHARE
 from kinema.stages.feet.foot_contact import contact_override
 from kinema.stages.feet.foot_records import NO_OVERRIDE
 
-HIGHEST_HOVER = 0.07
+HIGHEST_HOVER = 0.1
 """Leg lengths. A foot that `set_contacts` or its clip plants is lowered to the ground if the clip has it hover by less
-than this: all the way if it hovers little, not at all from here on. Captured feet stand up to 5% above their floor."""
+than this: all the way if it hovers little, not at all from here on. Captured feet stand up to 5% above their floor, and
+floors of captures drift by up to 8%."""
 
 LARGEST_SINK = 0.08
 """Leg lengths that a planted foot is lowered at most to touch the ground where its toes hang over an edge."""
