@@ -11,7 +11,10 @@ from kinema.info.facts import facts
 from tests.assets import asset
 
 KEYS = {
-    "": {"version", "file", "name", "space", "joints", "roles", "clips", "skins", "problems", "doubts"},
+    "": {
+        *("version", "file", "name", "space", "joints", "roles", "hands_and_feet", "clips", "skins"),
+        *("problems", "doubts"),
+    },
     "space": {"size", "unit", "up", "forward", "floor"},
     "joints": {"index", "name", "parent", "roles", "label", "doubtful", "moved", "skinned"},
     "roles": {"joints", "confidence", "doubtful"},
@@ -172,3 +175,13 @@ def test_real_files(name, joints, clips, legs):
     assert len(found["joints"]) == joints
     assert clips <= {clip["name"] for clip in found["clips"]}
     assert sum(role.startswith("legs.") for role in found["roles"]) == legs
+
+
+def test_palms_and_flat_feet_of_real_files():
+    """Captured feet are rolled at rest; a hand of a thumb and one finger shows no palm."""
+    pirouette, walk = (
+        facts(km.load(asset(file)))["hands_and_feet"] for file in ("bvh/three_pirouette.bvh", "bvh/cmu_02_01.bvh")
+    )
+    assert all(palm is not None for palm in pirouette["palms"].values())
+    assert all(palm is None for palm in walk["palms"].values())
+    assert all(15.0 < angle < 30.0 for angle in walk["flat_feet"].values())

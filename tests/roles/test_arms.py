@@ -7,8 +7,10 @@ import pytest
 
 import kinema as km
 from kinema import roles
+from kinema.demo import humanoid
 from kinema.io import files
 from tests.assets import asset
+from tests.retargeting.variants import Variant, vary
 from tests.roles.bodies import MADE
 
 NAMED = ("Thumb", "Index", "Mid", "Ring", "Pinky")
@@ -91,3 +93,11 @@ def test_palms_point_to_the_knuckles_and_from_the_little_finger_to_the_index():
         assert along @ across == pytest.approx(0.0, abs=1e-6)
         assert across[2] > 0.5
     assert rig.palm(replace(rig.arm("left"), fingers=())) is None
+
+
+def test_arms_that_hang_across_the_body_keep_their_sides():
+    """Shoulders say which arm is the left one, not hands that lie beyond the middle."""
+    nameless = vary(humanoid(), Variant(arms=1.1, order=3))
+    found = roles.find(nameless.skeleton)
+    for side in ("left", "right"):
+        assert list(found.arm(side).joints) == list(nameless.rig.arm(side).joints)

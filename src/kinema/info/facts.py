@@ -12,6 +12,7 @@ from kinema.info.roles import roles_of
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.rig import Rig
+from kinema.motion.flat_feet import flat_feet_in
 from kinema.roles import unit
 
 VERSION = 2
@@ -43,6 +44,7 @@ def facts(character: Character, file: Path | None = None) -> dict[str, Any]:
         "space": _space(character, size),
         "joints": _joints(character),
         "roles": {} if character.rig is None else _roles(character.rig),
+        "hands_and_feet": {} if character.rig is None else _hands_and_feet(character),
         "clips": [_clip(clip, character.rig, max(size)) for clip in character.clips.values()],
         "skins": [
             {"vertices": len(skin.vertices), "triangles": len(skin.triangles), "joints": len(np.unique(skin.joints))}
@@ -129,6 +131,24 @@ def _roles(rig: Rig) -> dict[str, Any]:
         )
         about["joints"].append(rig.skeleton.names[role.joint])
     return found
+
+
+def _hands_and_feet(character: Character) -> dict[str, Any]:
+    """What retargeting compares of hands and feet: where palms point and how flat feet are rotated, by limb."""
+    rig = character.rig
+    assert rig is not None
+    palms = {arm.name: rig.palm(arm) for arm in rig.arms}
+    flat = flat_feet_in(tuple(character.clips.values()), rig)
+    return {
+        "palms": {
+            name: None if palm is None else {"along": palm[0].tolist(), "across": palm[1].tolist()}
+            for name, palm in palms.items()
+        },
+        "flat_feet": {
+            leg.name: math.degrees(math.acos(min(float(flat[leg.name][1]), 1.0))) if leg.name in flat else 0.0
+            for leg in rig.legs
+        },
+    }
 
 
 def _confidence(rig: Rig, group: str) -> float | None:

@@ -26,6 +26,7 @@ def report(facts: dict[str, Any], everything: bool, width: int) -> RenderableTyp
     parts: list[RenderableType] = [_headline(facts), _space(facts)]
     parts.append(_joints(facts["joints"], everything, max(1, (width - NAME_WIDTH) // 4)))
     parts += _roles(facts["roles"])
+    parts += _hands_and_feet(facts["hands_and_feet"])
     if facts["clips"]:
         parts.append(_clips(facts["clips"]))
     parts += [_skins(facts["skins"]), *_sentences("Problems", facts["problems"], everything)]
@@ -148,6 +149,15 @@ def _roles(roles: dict[str, Any]) -> list[Text]:
         line.append(", " if k else "", "dim")
         line.append(f"{plain(name)} {about['confidence']:.0%}", "yellow" if about["doubtful"] else "dim")
     return [line]
+
+
+def _hands_and_feet(about: dict[str, Any]) -> list[Text]:
+    """Which hands show a palm by their fingers, and by how much feet are rotated in the stance when they stand flat."""
+    palms = [name for name, palm in about.get("palms", {}).items() if palm is not None]
+    feet = [f"{name} {angle:.0f}°" for name, angle in about.get("flat_feet", {}).items() if angle]
+    lines = [f"Palms by fingers: {', '.join(palms)}"] if palms else []
+    lines += [f"Flat feet, rotated from their stance: {', '.join(feet)}"] if feet else []
+    return [Text(plain(line), "dim") for line in lines]
 
 
 # --- the rest --------------------------------------------------------------------------------------------------

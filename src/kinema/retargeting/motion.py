@@ -14,11 +14,11 @@ from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
+from kinema.motion.flat_feet import flat_feet
 from kinema.motion.moving import moving_soles
 from kinema.motion.runs import runs
 from kinema.motion.soles import sole_motion
 from kinema.retargeting.feet import FootMotion, hold_soles, shift_feet, standing_heights
-from kinema.retargeting.flat_feet import flat_feet
 from kinema.retargeting.footing import (
     Footing,
     carrying,
@@ -81,7 +81,7 @@ class Motion:
         """The source, with feet that are flat where they stand."""
         rig = self.frames.rig
         ankles = [self.placed.legs[int(leg.joints[-1])] for leg in rig.legs]
-        return self.source.standing(rig, flat_feet(self.source, ankles, self.frames.held, self.frames.dt))
+        return self.source.standing(rig, flat_feet(rig, ankles, self.frames.held, self.frames.dt))
 
     @cached_property
     def matches(self) -> Matches:

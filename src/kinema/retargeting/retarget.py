@@ -27,21 +27,14 @@ from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
-from kinema.motion.contacts import MEASURED, low_points
-from kinema.motion.moving import moving_soles
-from kinema.motion.soles import sole_motion
+from kinema.motion.flat_feet import flat_feet_in
 from kinema.notices import logger
-from kinema.retargeting.flat_feet import flat_feet
 from kinema.retargeting.loop_frames import with_neighbours
 from kinema.retargeting.matching import crossed, match, match_limbs, other_side
 from kinema.retargeting.motion import Motion
 from kinema.retargeting.parts import Body, shared_palms
-from kinema.retargeting.placed import Placed
 from kinema.retargeting.report import RetargetReport, matched_joints
 from kinema.roles import handles, take_along
-
-OWN_CLIPS, OWN_SECONDS, OWN_STEP = 3, 10.0, 1 / 30
-"""Clips of the target, seconds of each, and seconds from pose to pose, that show how its feet stand flat."""
 
 SMALLEST_SCALE, LARGEST_SCALE = 1e-9, 1e9
 """Length of the target per length of the source that may be asked for."""
@@ -174,7 +167,7 @@ def retarget(
         level_floor(source, frames) if levelling and (ground == "level" or (ground == "auto" and not own)) else frames
     )
     ours, onto = paired_bodies(rig_of("source", source), theirs, mirror)
-    onto = onto.standing(theirs, _own_flat_feet(target, theirs))
+    onto = onto.standing(theirs, flat_feet_in(tuple(target.clips.values()), theirs))
     motion = Motion(level, ours, onto, mirror, size, joints, (source, target), hands, arm_space, own)
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
     new = _new_clip(clip, target, _with_handles(theirs, done.poses), motion.times, mirror)
@@ -220,27 +213,6 @@ def find_palms(source: Rig, target: Rig, mirror: bool) -> tuple[frozenset[str], 
     """Return the names of the arms of source and target that are compared by their palms."""
     arms = match_limbs(source, target)[1]
     return shared_palms(source, target, crossed(arms) if mirror else arms)
-
-
-def _own_flat_feet(target: Character, rig: Rig) -> Mapping[str, Any]:
-    """How the feet of the target stand flat in its own clips; cached with its skeleton."""
-    clips = tuple(target.clips.values())[:OWN_CLIPS] if rig.legs else ()
-    key = ("flat feet", *(id(clip) for clip in clips))
-    return rig.skeleton.cached(key, lambda: (clips, _flat_feet_of(clips, rig)))[1]  # The clips keep their ids.
-
-
-def _flat_feet_of(clips: tuple[Clip, ...], rig: Rig) -> Mapping[str, Any]:
-    """How feet stand flat in clips: where they are low and do not rotate, also in walks in place."""
-    found: dict[str, Any] = {}
-    for clip in clips:
-        times = np.arange(0.0, min(float(clip.duration or 0.0), OWN_SECONDS), OWN_STEP)
-        if times.size > 2:
-            placed = Placed(rig, clip.sample(times), np.broadcast_to(np.eye(4), (times.size, 4, 4)))
-            soles = sole_motion(rig, moving_soles(rig, placed.poses, placed.transforms), OWN_STEP)
-            ankles = [placed.legs[int(leg.joints[-1])] for leg in rig.legs]
-            low = low_points(MEASURED, soles).any(axis=-1)
-            found = {**flat_feet(Body(rig), ankles, low, OWN_STEP), **found}
-    return found
 
 
 def _with_handles(rig: Rig, poses: Pose) -> Pose:

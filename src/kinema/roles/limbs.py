@@ -19,6 +19,9 @@ SPLIT_LENGTH, SPLIT_SPREAD = 0.5, 0.25
 """A branch within a limb makes limbs of their own if both parts have this share of its length below, and their ends
 lie this share apart: legs from a common anchor do, fingers do not."""
 
+OFF_MIDDLE = 0.05
+"""Share of the body's size between two joints from which on they lie clearly on either side: clavicles often do not."""
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -67,6 +70,17 @@ def named(evidence: Evidence, pair: Pair) -> str:
 
 
 def _on_first_side(evidence: Evidence, symmetry: Symmetry, top: int, other: int) -> bool:
+    """Whether a limb belongs to the first side: by its first joint that is clearly off the middle, because arms may hang
+    across the body at rest; where there is none, by all of its joints.
+    """
+    joint = top
+    while (partner := int(symmetry.partner[joint])) >= 0:
+        way = (evidence.rest[joint] - evidence.rest[partner]) @ symmetry.across
+        if abs(way) > OFF_MIDDLE * evidence.size:
+            return bool(way > 0)
+        if not evidence.children[joint]:
+            break
+        joint = max(evidence.children[joint], key=lambda child: evidence.extent(child))
     way = (evidence.middle[top] - evidence.middle[other]) @ symmetry.across
     return bool(way > 0 or (way == 0 and top < other))
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kinema.demo import humanoid
-from kinema.retargeting.flat_feet import flat_feet
-from kinema.retargeting.parts import Body
+from kinema.motion.flat_feet import flat_feet
 
 PERSON = humanoid()
 FRAMES = 60
@@ -27,7 +26,7 @@ def world_with_feet(angle, share=1.0):
 def found(angle, share=1.0, contacts=True):
     world = world_with_feet(angle, share)
     ankles = [world[:, int(leg.joints[-1])] for leg in PERSON.rig.legs]
-    return flat_feet(Body(PERSON.rig), ankles, np.full((FRAMES, 2), contacts), 1 / 60)
+    return flat_feet(PERSON.rig, ankles, np.full((FRAMES, 2), contacts), 1 / 60)
 
 
 @pytest.mark.parametrize("degrees", [-22.0, 5.0, 40.0])

@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kinema.retargeting.parts import Body
+from kinema.model.clip import Clip
+from kinema.model.rig import Rig
+from kinema.motion.contacts import MEASURED, low_points
+from kinema.motion.moving import moving_soles, moving_world
+from kinema.motion.soles import sole_motion
 
 TOGETHER = math.cos(math.radians(8.0))
 """Cosine of the angle within which directions count as one."""
@@ -25,22 +29,48 @@ STILL, LEAST_SECONDS = 0.5, 0.1
 MOST_FRAMES = 100
 """Frames of a foot that are compared with each other."""
 
+MOST_CLIPS, MOST_SECONDS, STEP = 3, 10.0, 1 / 30
+"""Clips of a character, seconds of each, and seconds from pose to pose, that show how its feet stand flat."""
 
-def flat_feet(body: Body, ankles: Sequence[Any], contacts: Any, dt: float) -> Mapping[str, Any]:
+
+def flat_feet_in(clips: Sequence[Clip], rig: Rig) -> Mapping[str, Any]:
+    """Find the up direction of feet that stand flat in clips, as `flat_feet` does; cached with the skeleton.
+
+    They do where they are low and do not rotate, also in walks in place.
+    """
+    shown = tuple(clips)[:MOST_CLIPS] if rig.legs else ()
+    key = ("flat feet", *(id(clip) for clip in shown))
+    return rig.skeleton.cached(key, lambda: (shown, _found_in(shown, rig)))[1]  # The clips keep their ids.
+
+
+def _found_in(clips: tuple[Clip, ...], rig: Rig) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for clip in clips:
+        times = np.arange(0.0, min(float(clip.duration or 0.0), MOST_SECONDS), STEP)
+        if times.size > 2:
+            poses, still = clip.sample(times), np.broadcast_to(np.eye(4), (times.size, 4, 4))
+            low = low_points(MEASURED, sole_motion(rig, moving_soles(rig, poses, still), STEP)).any(axis=-1)
+            ankles = moving_world(rig.skeleton, poses, still, [int(leg.joints[-1]) for leg in rig.legs])
+            found = {**flat_feet(rig, list(ankles.swapaxes(0, 1)), low, STEP), **found}
+    return found
+
+
+def flat_feet(rig: Rig, ankles: Sequence[Any], contacts: Any, dt: float) -> Mapping[str, Any]:
     """Find the up direction of flat feet, (3,), in the canonical axes of the stance, by the name of the leg.
 
     ankles: (F, 4, 4) of each leg, dt seconds apart. contacts: (F, L), which feet stand. Feet that are flat in
     the stance are left out.
     """
     found = {}
-    stance = body.rig.standing_world
-    for k, leg in enumerate(body.rig.legs):
+    stance, up, ahead = rig.standing_world, np.array(rig.up), np.array(rig.forward)
+    axes = np.stack((np.cross(up, ahead), up, ahead), axis=-1)
+    for k, leg in enumerate(rig.legs):
         frames = np.flatnonzero(contacts[:, k] & (_rotation_speeds(ankles[k], dt) < STILL))
         if frames.size * dt < LEAST_SECONDS:
             continue
         frames = frames[:: -(-frames.size // MOST_FRAMES)]
         turned = _axes_of(ankles[k][frames]) @ _axes_of(stance[int(leg.joints[-1])]).T
-        ups = np.einsum("frc,r->fc", turned, np.array(body.rig.up)) @ body.axes
+        ups = np.einsum("frc,r->fc", turned, up) @ axes
         near = ups @ ups.T > TOGETHER
         most = int(np.argmax(near.sum(axis=1)))
         mean = ups[near[most]].mean(axis=0)
