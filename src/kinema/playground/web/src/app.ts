@@ -28,6 +28,7 @@ import { Steering } from "./shell/steering";
 import { Signs } from "./shell/signs";
 import { Tabs } from "./shell/tabs";
 import { Themes } from "./shell/theme";
+import { Takes } from "./shell/takes";
 import { Work } from "./shell/work";
 import { Timeline } from "./shell/timeline";
 import { SIDES, type CameraState, type Theme, type View } from "./view";
@@ -66,7 +67,7 @@ export class App {
   private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (files) => this.bring(files), (file) => this.load(file), (file) => this.offerMotion(file));
   private readonly panel = new Panel(
     element("controls"),
-    (name, value) => this.connection.input({ type: "set", name, value }),
+    (name, value) => this.takes.set(name, value) || this.connection.input({ type: "set", name, value }),
     (file) => void this.files.keep(file),
   );
   private readonly timeline = new Timeline({
@@ -84,6 +85,7 @@ export class App {
   private readonly hint = new Hint();
   private readonly scriptSheet = new ScriptSheet();
   private readonly keyHints: KeyHints;
+  private readonly takes = new Takes();
   private readonly film = new Film();
   private readonly work = new Work();
   private readonly kept = new Kept(() => this.keepCamera());
@@ -196,8 +198,8 @@ export class App {
     element("step").onclick = () => this.step();
     element("reset").onclick = () => this.connection.send({ type: "reset" });
     element("screenshot").onclick = () => (this.wantsPicture = true);
-    element("record").onclick = () => this.film.toggle("video", `kinema-${this.tabs.current}`);
-    element("record-gif").onclick = () => this.film.toggle("gif", `kinema-${this.tabs.current}`);
+    element("record").onclick = () => this.record("video");
+    element("record-gif").onclick = () => this.record("gif");
     element("copy-python").onclick = () => this.connection.send({ type: "python" });
     new SidePanel(() => this.scene && this.history.start(this.introduction()?.unit ?? ""));
   }
@@ -251,7 +253,7 @@ export class App {
     this.described = false;
     if (this.isComplete) this.compiling.hide();
     else this.compiling.drawing();
-    this.panel.show(message.controls);
+    this.panel.show([...message.controls, ...this.takes.controls]);
     const { poses, layers } = message.description as { poses?: number[]; layers?: ([number, number] | null)[] };
     this.timeline.show(message.controls, poses ?? [], layers ?? []);
     this.showPaused(message.paused);
@@ -505,6 +507,17 @@ export class App {
     this.connection.input({ type: "look", position });
   }
 
+  /** Start a film, or stop it. One of a certain length plays the scene, and leaves it as it was. */
+  private record(kind: "video" | "gif"): void {
+    if (this.film.isRecording) return this.film.stop();
+    const take = this.takes.take(this.scene?.controls ?? []);
+    const number = take.from === null ? 0 : this.connection.input({ type: "set", name: "time", value: take.from });
+    const wasPaused = this.paused && take.seconds !== Infinity;
+    if (wasPaused) this.pause(false);
+    this.film.start(kind, `kinema-${this.tabs.current}`, { ...take, number }, () => wasPaused && this.pause(true));
+    this.redraw();
+  }
+
   private toggleFollowing(): void {
     const camera = this.view?.camera;
     if (camera?.following !== null) camera?.setFollowing(!camera.following);
@@ -589,18 +602,21 @@ export class App {
     const rests = this.changedAt === null || now - this.changedAt > AWAKE + LATE_PICTURES * view.pace.ms;
     const kept = this.wantsPicture || this.film.isRecording || this.recent.isDue(this.opened, now);
     if (this.changedAt === null && !kept) return;
-    view.pace.fine = rests || this.wantsPicture;
+    const finish = this.wantsPicture || this.film.isRecording ? this.takes.finish(!this.wantsPicture && this.film.kind === "video") : null;
+    view.finish = finish;
+    view.pace.fine = rests || this.wantsPicture || Boolean(finish?.side);
     view.draw(elapsed);
-    if (rests) {
+    if (rests && !finish) {
       this.changedAt = null;
       this.keepCamera();
     }
+    if (finish) this.redraw(); // The next picture is the screen's own again.
     this.recent.drawn(view.canvas, this.opened, now);
     if (view.isLoaded) this.firstPicture ??= view.pace.finished + 1;
     const portrait = view.portrait();
     if (portrait) this.timeline.takePicture(view.canvas, portrait);
-    const shot = { canvas: view.canvas, labels: view.labels(), theme: this.theme };
-    this.film.drawn(shot);
+    const shot = { canvas: view.canvas, labels: finish?.handles ? view.labels() : [], theme: this.theme };
+    this.film.drawn(shot, this.frame!);
     if (this.wantsPicture) keepPicture(shot, `kinema-${this.tabs.current}`);
     this.wantsPicture = false;
     this.figures.drawn(now, this.frame!, this.introduction()?.unit ?? "");

@@ -36,6 +36,21 @@ export interface Label {
   centred?: boolean;
 }
 
+/** How a picture that is kept differs from what is on the screen. */
+export interface Finish {
+  /** Whether handles, marks and labels are in it. */
+  handles: boolean;
+  /** "clear": transparent, without the floor. "alone": without any ground, too. */
+  background: "shown" | "clear" | "alone";
+  /** Pixels of its longer side; 0: as on the screen. */
+  side: number;
+}
+
+/** Names of what a finish can leave out, wherever it is in the scene. */
+export const HANDLES = "kinema handles";
+export const FLOOR = "kinema floor";
+export const GROUNDS = "kinema ground";
+
 /** What a view may ask of the page. */
 export interface Tools {
   /** Fetch a file of the scene: `Scene.give` in Python. */
@@ -102,6 +117,8 @@ export interface View {
   readonly overlayOnStage?: boolean;
   /** How fast it draws. */
   readonly pace: Pace;
+  /** How the next pictures are to look; null: as on the screen. */
+  finish: Finish | null;
   /** Whether it has everything that belongs to its first picture. */
   readonly isLoaded: boolean;
   /** Where the character is, for a picture of its pose; null where there is none. */

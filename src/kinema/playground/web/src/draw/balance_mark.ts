@@ -1,7 +1,7 @@
 // Balance on the ground: the area between the feet that carry a body, and its centre of mass above it.
 
 import * as THREE from "three";
-import type { Theme } from "../view";
+import { HANDLES, type Theme } from "../view";
 
 /** Height above the ground, metres. */
 const ABOVE = 0.012;
@@ -27,6 +27,7 @@ export class BalanceMark {
       part.frustumCulled = false;
     });
     this.group.visible = false;
+    this.group.name = HANDLES;
   }
 
   paint(theme: Theme): void {

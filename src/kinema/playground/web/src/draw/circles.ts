@@ -1,7 +1,7 @@
 // Three circles around a handle, one for each axis of the scene: dragging one rotates what the handle holds.
 
 import * as THREE from "three";
-import type { Theme } from "../view";
+import { HANDLES, type Theme } from "../view";
 
 const SEGMENTS = 64;
 /** Radius on the screen, CSS pixels. */
@@ -27,6 +27,7 @@ export class Circles {
   constructor() {
     this.group.add(...this.loops);
     this.group.visible = false;
+    this.group.name = HANDLES;
   }
 
   paint(theme: Theme): void {

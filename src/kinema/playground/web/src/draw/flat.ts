@@ -1,7 +1,7 @@
 // A flat stage: pixels, the origin in the middle, y down, with a quiet grid of dots.
 
 import * as THREE from "three";
-import type { Theme } from "../view";
+import type { Finish, Theme } from "../view";
 import { Ink } from "./ink";
 import { Pace } from "./pace";
 
@@ -39,13 +39,16 @@ export class FlatStage {
   readonly pace: Pace;
   /** CSS pixels per unit of the scene. */
   scale = 1;
+  finish: Finish | null = null;
+  private size = { width: 1, height: 1 };
+  private side = 0;
   /** Where the canvas is on the page; null until it is asked for. */
   private cachedBox: DOMRect | null = null;
   private readonly camera = new THREE.OrthographicCamera();
   private readonly grid: THREE.Mesh<THREE.PlaneGeometry, THREE.ShaderMaterial>;
 
   constructor() {
-    this.renderer = new THREE.WebGLRenderer({ antialias: false }); // Ink is smooth by itself.
+    this.renderer = new THREE.WebGLRenderer({ antialias: false, alpha: true }); // Ink is smooth by itself.
     this.pace = new Pace(this.renderer.getContext() as WebGL2RenderingContext);
     THREE.ColorManagement.enabled = false; // Colours here are the screen's own, not light.
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
@@ -78,7 +81,9 @@ export class FlatStage {
   }
 
   resize(width: number, height: number): void {
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.size = { width, height };
+    this.side = this.finish?.side ?? 0;
+    this.renderer.setPixelRatio(this.side ? this.side / Math.max(width, height) : Math.min(devicePixelRatio, 2));
     this.renderer.setSize(width, height);
     this.cachedBox = null;
     this.scale = Math.min(LARGEST_SCALE, width / AT_LEAST.width, height / AT_LEAST.height);
@@ -98,6 +103,13 @@ export class FlatStage {
   paint(theme: Theme): void {
     this.renderer.setClearColor(theme.background);
     this.grid.material.uniforms["colour"]!.value.set(theme.faint);
+  }
+
+  /** Fit the size of the next picture. Call it before ink is drawn. */
+  prepare(): void {
+    if ((this.finish?.side ?? 0) !== this.side) this.resize(this.size.width, this.size.height);
+    this.grid.visible = (this.finish?.background ?? "shown") === "shown";
+    this.renderer.setClearAlpha(this.grid.visible ? 1 : 0);
   }
 
   draw(): void {

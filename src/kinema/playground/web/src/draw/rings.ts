@@ -1,6 +1,7 @@
 // Handles in space: rings that face the camera and are never hidden.
 
 import * as THREE from "three";
+import { HANDLES } from "../view";
 
 export interface Ring {
   at: THREE.Vector3;
@@ -17,6 +18,10 @@ export class Rings {
   private readonly picture = ringTexture(false);
   private readonly pin = ringTexture(true);
   private readonly made: THREE.Sprite[] = [];
+
+  constructor() {
+    this.group.name = HANDLES;
+  }
 
   show(rings: Ring[]): void {
     while (this.made.length < rings.length) this.add();

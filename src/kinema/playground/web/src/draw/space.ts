@@ -1,7 +1,7 @@
 // A stage in space: metres, y up, an orbiting camera, a sun that casts shadows, Phong shading.
 
 import * as THREE from "three";
-import type { Theme } from "../view";
+import { FLOOR, GROUNDS, HANDLES, type Finish, type Theme } from "../view";
 import { OrbitCamera, type Look } from "./camera";
 import { Pace, SIMPLEST, type Quality } from "./pace";
 
@@ -12,14 +12,17 @@ export const SOFTWARE = drawsInSoftware();
 const FIRST_QUALITY = SOFTWARE ? SIMPLEST : 0;
 
 export class SpaceStage {
-  readonly renderer = new THREE.WebGLRenderer({ antialias: !SOFTWARE });
+  readonly renderer = new THREE.WebGLRenderer({ antialias: !SOFTWARE, alpha: true });
   readonly scene = new THREE.Scene();
   readonly camera: OrbitCamera;
   private readonly sun = new THREE.DirectionalLight(0xffffff, 2.2);
   private readonly sky = new THREE.HemisphereLight(0xffffff, 0x8a8478, 1.5);
   private readonly ray = new THREE.Raycaster();
   readonly pace = new Pace(this.renderer.getContext() as WebGL2RenderingContext, FIRST_QUALITY);
+  finish: Finish | null = null;
   private size = { width: 1, height: 1 };
+  /** Pixels of the longer side of the last picture, as its finish wanted it. */
+  private side = 0;
   private quality = this.pace.quality;
   /** Where the canvas is on the page; null until it is asked for. */
   private box: DOMRect | null = null;
@@ -52,7 +55,8 @@ export class SpaceStage {
   resize(width: number, height: number): void {
     this.size = { width, height };
     this.box = null;
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.quality.ratio));
+    this.side = this.finish?.side ?? 0;
+    this.renderer.setPixelRatio(this.side ? this.side / Math.max(width, height) : Math.min(devicePixelRatio, this.quality.ratio));
     this.renderer.setSize(width, height);
     this.camera.resize(width, height);
   }
@@ -83,14 +87,28 @@ export class SpaceStage {
     this.camera.controls.update(elapsed);
     if (height) this.camera.keepAbove(height);
     const { quality } = this.pace;
-    if (quality !== this.quality) {
+    if (quality !== this.quality || (this.finish?.side ?? 0) !== this.side) {
       this.setQuality(quality);
       this.resize(this.size.width, this.size.height);
     }
     this.box = null;
     this.pace.begin();
-    this.renderer.render(this.scene, this.camera.lens);
+    if (this.finish) this.drawFinished(this.finish);
+    else this.renderer.render(this.scene, this.camera.lens);
     this.pace.end();
+  }
+
+  private drawFinished({ handles, background }: Finish): void {
+    const { background: sky, fog } = this.scene;
+    const isLeftOut: Record<string, boolean> = { [HANDLES]: !handles, [FLOOR]: background !== "shown", [GROUNDS]: background === "alone" };
+    const hidden: THREE.Object3D[] = [];
+    this.scene.traverseVisible((part) => isLeftOut[part.name] && hidden.push(part));
+    for (const part of hidden) part.visible = false;
+    if (background !== "shown") Object.assign(this.scene, { background: null, fog: null });
+    this.renderer.setClearAlpha(0);
+    this.renderer.render(this.scene, this.camera.lens);
+    for (const part of hidden) part.visible = true;
+    Object.assign(this.scene, { background: sky, fog });
   }
 
   /** Draw once, with stand-ins for what is still on its way: their shaders are compiled while the server starts the scene. */

@@ -1,7 +1,7 @@
 // The ground that characters walk on: a body with a fine grid on it, on a wide floor.
 
 import * as THREE from "three";
-import type { Theme } from "../view";
+import { FLOOR as FLOOR_NAME, GROUNDS, type Theme } from "../view";
 import { SOFTWARE, speck } from "./space";
 import { TriangleBins } from "./triangle_bins";
 
@@ -43,6 +43,8 @@ export class Terrain {
     for (let i = 0; i < at.count; i++) uv.setXY(i, at.getX(i) / (2 * MESH), at.getZ(i) / (2 * MESH));
     const floor = new THREE.Mesh(disc, this.floor);
     floor.position.y = FLOOR.height;
+    floor.name = FLOOR_NAME;
+    this.group.name = GROUNDS;
     this.group.add(floor);
   }
 

@@ -1,5 +1,6 @@
 // Pictures, videos and GIFs of the scene, with its labels.
 
+import type { Frame } from "../frames";
 import type { Label, Theme } from "../view";
 import { element, make, setIcon } from "./dom";
 import { gif, reduced, type GifFrame } from "./gif";
@@ -38,6 +39,7 @@ function compose({ canvas, labels, theme }: Shot, onto: HTMLCanvasElement): void
   const box = canvas.getBoundingClientRect();
   const scale = onto.width / Math.max(box.width, 1);
   pen.setTransform(1, 0, 0, 1, 0, 0);
+  pen.clearRect(0, 0, onto.width, onto.height);
   pen.drawImage(canvas, 0, 0, onto.width, onto.height);
   pen.setTransform(scale, 0, 0, scale, 0, 0);
   pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
@@ -72,18 +74,27 @@ interface Recording {
 
 type Kind = "video" | "gif";
 
+/** seconds: of the scene, after which it ends by itself. number: of the input whose answer is its first picture. */
+interface Length {
+  seconds: number;
+  number: number;
+}
+
 export class Film {
   private recording: Recording | null = null;
-  private kind: Kind = "video";
+  kind: Kind = "video";
+  private length: Length = { seconds: Infinity, number: 0 };
+  /** Time of the scene in the first picture; null before that. */
+  private begun: number | null = null;
+  private ended: () => void = () => undefined;
 
   constructor() {
     this.show();
   }
 
-  /** Start recording, or stop and download. */
-  toggle(kind: Kind, name: string): void {
-    if (this.recording) return this.stop();
-    this.kind = kind;
+  /** ended: called at its end. */
+  start(kind: Kind, name: string, length: Length, ended: () => void): void {
+    Object.assign(this, { kind, length, ended, begun: null });
     this.recording = kind === "video" ? new Video(name) : new Gif(name, () => this.stop());
     this.show();
   }
@@ -93,15 +104,20 @@ export class Film {
   }
 
   /** Take what was drawn. */
-  drawn(shot: Shot): void {
-    this.recording?.drawn(shot);
+  drawn(shot: Shot, { input, time }: Frame): void {
+    if (!this.recording || input < this.length.number) return;
+    this.begun ??= time;
+    if (time - this.begun >= this.length.seconds) return this.stop();
+    this.recording.drawn(shot);
   }
 
   /** Stop and download, also because the canvas will be removed. */
   stop(): void {
-    this.recording?.finish();
+    if (!this.recording) return;
+    this.recording.finish();
     this.recording = null;
     this.show();
+    this.ended();
   }
 
   private show(): void {

@@ -4,6 +4,9 @@
 const BITS = 5;
 const SHADES = 1 << (3 * BITS);
 const COLOURS = 256;
+/** A pixel that is not there, and its entry of the palette. */
+const CLEAR = SHADES;
+const CLEAR_ENTRY = COLOURS - 1;
 /** Largest number of codes in a GIF's dictionary. */
 const MOST_CODES = 4096;
 
@@ -17,17 +20,20 @@ export interface GifFrame {
 /** Colours of a picture with `BITS` bits a channel. rgba: as `getImageData` returns it. */
 export function reduced(rgba: Uint8ClampedArray): Uint16Array {
   const pixels = new Uint16Array(rgba.length / 4);
-  for (let i = 0; i < pixels.length; i++) pixels[i] = ((rgba[4 * i]! >> 3) << 10) | ((rgba[4 * i + 1]! >> 3) << 5) | (rgba[4 * i + 2]! >> 3);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = rgba[4 * i + 3]! < 128 ? CLEAR : ((rgba[4 * i]! >> 3) << 10) | ((rgba[4 * i + 1]! >> 3) << 5) | (rgba[4 * i + 2]! >> 3);
   return pixels;
 }
 
 /** Write a GIF that repeats for ever. Lets the page draw between frames. */
 export async function gif(width: number, height: number, frames: GifFrame[]): Promise<Blob> {
-  const { colours, nearest } = paletteOf(frames);
+  const isClear = frames.some(({ pixels }) => pixels.includes(CLEAR));
+  const { colours, nearest } = paletteOf(frames, isClear ? CLEAR_ENTRY : COLOURS);
+  // A picture with clear pixels is taken away before the next one.
+  const [flags, entry] = isClear ? [0b1001, CLEAR_ENTRY] : [0, 0];
   const parts: Uint8Array[] = [header(width, height, colours)];
   for (const { pixels, delay } of frames) {
     parts.push(
-      Uint8Array.of(0x21, 0xf9, 4, 0, delay & 255, delay >> 8, 0, 0),
+      Uint8Array.of(0x21, 0xf9, 4, flags, delay & 255, delay >> 8, entry, 0),
       Uint8Array.of(0x2c, 0, 0, 0, 0, width & 255, width >> 8, height & 255, height >> 8, 0, 8),
       compressed(pixels, nearest),
     );
@@ -43,18 +49,18 @@ function header(width: number, height: number, colours: Uint8Array): Uint8Array 
 }
 
 /** The colours of all frames by median cut, and for each of the 15-bit colours the number of the one it becomes. */
-function paletteOf(frames: GifFrame[]): { colours: Uint8Array; nearest: Uint8Array } {
+function paletteOf(frames: GifFrame[], most: number): { colours: Uint8Array; nearest: Uint8Array } {
   const counts = new Uint32Array(SHADES);
-  for (const { pixels } of frames) for (const pixel of pixels) counts[pixel]!++;
+  for (const { pixels } of frames) for (const pixel of pixels) if (pixel !== CLEAR) counts[pixel]!++;
   const used = [...counts.keys()].filter((shade) => counts[shade]);
   const boxes = used.length ? [used] : [[0]];
-  while (boxes.length < COLOURS) {
+  while (boxes.length < most) {
     const i = boxes.reduce((best, box, n) => (box.length > 1 && weight(box, counts) > (boxes[best]!.length > 1 ? weight(boxes[best]!, counts) : -1) ? n : best), 0);
     if (boxes[i]!.length < 2) break;
     boxes.splice(i, 1, ...halves(boxes[i]!, counts));
   }
   const colours = new Uint8Array(3 * COLOURS);
-  const nearest = new Uint8Array(SHADES);
+  const nearest = new Uint8Array(SHADES + 1).fill(CLEAR_ENTRY, CLEAR);
   boxes.forEach((box, n) => {
     const total = box.reduce((sum, shade) => sum + counts[shade]!, 0) || 1;
     for (let c = 0; c < 3; c++) colours[3 * n + c] = Math.round((255 / 31) * (box.reduce((sum, shade) => sum + channel(shade, c) * counts[shade]!, 0) / total));

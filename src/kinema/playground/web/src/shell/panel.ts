@@ -2,6 +2,7 @@
 
 import GUI, { type Controller } from "lil-gui";
 import { TIMELINE, type Control, type Value } from "../protocol";
+import { TAKES } from "./takes";
 
 export class Panel {
   private gui: GUI | null = null;
@@ -44,6 +45,7 @@ export class Panel {
     const folders = new Map<string, GUI>([["", this.gui]]);
     for (const control of controls) {
       const folder = folders.get(control.group) ?? this.gui.addFolder(control.group);
+      if (control.group === TAKES && !folders.has(TAKES)) folder.close();
       folders.set(control.group, folder);
       this.add(folder, control);
     }

@@ -4,7 +4,7 @@ import * as THREE from "three";
 import { Bones } from "../draw/bones";
 import { box, phong, solid, SpaceStage } from "../draw/space";
 import { array, type Description } from "../frames";
-import type { ChainState, Theme } from "../view";
+import { GROUNDS, HANDLES, type ChainState, type Theme } from "../view";
 import { SpaceView } from "./base";
 
 const MOST_BALLS = 64;
@@ -29,6 +29,8 @@ export class ArmView extends SpaceView {
     this.balls.castShadow = this.balls.receiveShadow = true;
     this.balls.frustumCulled = false;
     this.goal.renderOrder = 2;
+    this.goal.name = HANDLES;
+    this.room.name = GROUNDS;
     this.stage.scene.add(this.room, this.arm.group, this.cup, this.balls, this.goal);
   }
 

@@ -4,7 +4,7 @@ import * as THREE from "three";
 import type { Pace } from "../draw/pace";
 import type { SpaceStage } from "../draw/space";
 import { array, type Description, type Frame } from "../frames";
-import type { Body, Camera, ChainState, Handle, Label, Portrait, Theme, View } from "../view";
+import type { Body, Camera, ChainState, Finish, Handle, Label, Portrait, Theme, View } from "../view";
 
 /** Where a handle may be, as the server enforces it: a box by its corners, a ball, or both. */
 interface Bounds {
@@ -17,6 +17,7 @@ interface Bounds {
 interface Stage {
   readonly canvas: HTMLCanvasElement;
   readonly pace: Pace;
+  finish: Finish | null;
   resize(width: number, height: number): void;
   paint(theme: Theme): void;
   dispose(): void;
@@ -41,6 +42,14 @@ export abstract class BaseView<S extends Stage> implements View {
 
   get pace(): Pace {
     return this.stage.pace;
+  }
+
+  get finish(): Finish | null {
+    return this.stage.finish;
+  }
+
+  set finish(finish: Finish | null) {
+    this.stage.finish = finish;
   }
 
   get isLoaded(): boolean {

@@ -5,7 +5,7 @@ import { Bones } from "../draw/bones";
 import { Figure } from "../draw/figure";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { array, type Description } from "../frames";
-import type { ChainState, Theme, Tools } from "../view";
+import { HANDLES, type ChainState, type Theme, type Tools } from "../view";
 import { GroundView, type GroundDescription } from "./ground_view";
 
 const MOST_BONES = 12 * 14;
@@ -29,6 +29,7 @@ export class CreatureView extends GroundView<CreatureDescription> {
   constructor(tools: Tools) {
     super(new SpaceStage({ from: [2.0, 2.1, -3.1], at: [0, 0.2, 0], shade: 2.6, follows: true }), tools);
     this.spots.frustumCulled = false;
+    this.spots.name = HANDLES;
     this.spots.count = 0;
     this.stage.scene.add(this.tentacles.group, this.post, this.spots);
   }

@@ -7,7 +7,7 @@ import { Rings } from "../draw/rings";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { array, type Description, type Frame } from "../frames";
 import { GROUND, PEOPLE } from "../protocol";
-import type { ChainState, Label, Theme, Tools } from "../view";
+import { GROUNDS, HANDLES, type ChainState, type Label, type Theme, type Tools } from "../view";
 import { SpaceView } from "./base";
 
 /** Chains in `window.kinema.state()`: all of them would be megabytes. */
@@ -34,6 +34,8 @@ export class CrowdView extends SpaceView {
 
   constructor(private readonly tools: Tools) {
     super(new SpaceStage({ from: [7, 5.5, 11], at: [0, 0.3, 0], shade: 8 }));
+    this.target.name = HANDLES;
+    this.floor.name = GROUNDS;
     this.stage.scene.add(this.floor, this.field.mesh, this.people.group, this.target, this.rings.group);
   }
 
@@ -63,6 +65,7 @@ export class CrowdView extends SpaceView {
       const [ground, coarsest] = await Promise.all([this.tools.file(GROUND), this.level(levels - 1)]);
       this.hills = new THREE.Mesh(surface(ground), this.ground);
       this.hills.visible = this.showsPeople;
+      this.hills.name = GROUNDS;
       this.stage.scene.add(this.hills);
       this.people.add(levels - 1, coarsest);
       this.tools.redraw();

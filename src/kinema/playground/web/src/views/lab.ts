@@ -6,7 +6,7 @@ import { ErrorChart } from "../draw/chart";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { Trail } from "../draw/trail";
 import { array, type Description, type Frame } from "../frames";
-import type { ChainState, Label, Theme } from "../view";
+import { GROUNDS, HANDLES, type ChainState, type Label, type Theme } from "../view";
 import { SpaceView } from "./base";
 
 /** Metres between two chains. */
@@ -40,6 +40,7 @@ export class LabView extends SpaceView {
     super(new SpaceStage({ from: [0, 1.3, 4.1], at: [0, 0.5, 0], shade: 2.2 }));
     const floor = solid(new THREE.CylinderGeometry(2.6, 2.6, 0.05, 64), this.floor);
     floor.position.y = -0.025;
+    floor.name = GROUNDS;
     this.stage.scene.add(floor, this.bones.group);
   }
 
@@ -68,6 +69,7 @@ export class LabView extends SpaceView {
     while (this.targets.length < this.solvers.length) {
       const target = new THREE.Mesh(new THREE.SphereGeometry(0.045, 24, 16), new THREE.MeshPhongMaterial());
       const trail = new Trail(0);
+      target.name = HANDLES;
       this.targets.push(target);
       this.trails.push(trail);
       this.stage.scene.add(target, trail.line);

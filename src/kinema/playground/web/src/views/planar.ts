@@ -39,12 +39,13 @@ export class PlanarView extends BaseView<FlatStage> {
   draw(): void {
     if (!this.theme || !this.frame) return;
     const { ink, top } = this.stage;
+    this.stage.prepare();
     for (const layer of [ink, top]) layer.clear(this.stage.pixel);
     this.drawRope(this.frame, this.theme);
     const chains = this.joints();
     const limbs = array(this.frame, "limbs");
     const selected = chains[this.selected] ?? [];
-    this.outline(selected, this.theme, limbs.length && selected.length === 3 ? SPRITE : 0);
+    if (this.hasHandles) this.outline(selected, this.theme, limbs.length && selected.length === 3 ? SPRITE : 0);
     chains.forEach((joints, i) => {
       if (joints.length !== 3 || limbs.length === 0) this.drawBones(joints, this.colour(i));
     });
@@ -52,6 +53,10 @@ export class PlanarView extends BaseView<FlatStage> {
     chains.forEach((joints, i) => this.drawEnds(joints, i, this.theme!));
     for (const layer of [ink, top]) layer.finish();
     this.stage.draw();
+  }
+
+  private get hasHandles(): boolean {
+    return this.finish?.handles ?? true;
   }
 
   /** A halo around the chain that the sliders change. */
@@ -80,7 +85,7 @@ export class PlanarView extends BaseView<FlatStage> {
   private drawEnds(joints: Point[], i: number, theme: Theme): void {
     const ink = this.stage.top;
     const [root, end, target] = [joints[0]!, joints[joints.length - 1]!, this.target(i)];
-    if (this.heldAt(String(i))) {
+    if (this.heldAt(String(i)) && this.hasHandles) {
       ink.line(...root, ...target, 1.2, theme.ink, { dash: 7, alpha: 0.55 });
       ink.line(...end, ...target, 1.2, theme.target, { alpha: 0.8 });
     }
@@ -91,6 +96,7 @@ export class PlanarView extends BaseView<FlatStage> {
   }
 
   private drawTarget(at: Point, handle: string, theme: Theme): void {
+    if (!this.hasHandles) return;
     const halo = HALO / this.stage.scale;
     if (this.isActive(handle)) this.stage.top.dot(...at, halo, theme.target, { alpha: 0.16 });
     this.stage.top.dot(...at, TARGET, theme.target, { ring: 3.2 });

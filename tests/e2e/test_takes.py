@@ -1,0 +1,88 @@
+"""Pictures, films and GIFs as the user wants them: without handles, up to 4K, transparent, of a chosen length."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+ROOM = {"width": 1100, "height": 640}
+
+
+@pytest.fixture
+def tab(open_tab):
+    one = open_tab("character", viewport=ROOM)
+    one.wait("state.drawn && state.surface && state.complete")
+    one.page.get_by_role("button", name="Pictures and films").click()
+    return one
+
+
+def picture(tab):
+    with tab.page.expect_download() as kept:
+        tab.control("screenshot").click()
+    return np.asarray(Image.open(io.BytesIO(kept.value.path().read_bytes())).convert("RGBA"), float)
+
+
+def around(pixels, tab, handle, size=9):
+    """The pixels around a handle."""
+    box, at = tab.page.locator("#stage canvas").bounding_box(), tab.handle(handle)
+    scale = pixels.shape[1] / box["width"]
+    x, y = (round(scale * (at[axis] - box[axis])) for axis in "xy")
+    return pixels[y - size : y + size, x - size : x + size, :3]
+
+
+@pytest.mark.smoke
+def test_a_picture_without_handles_and_a_transparent_one_in_4k(tab):
+    tab.rest()
+    with_handles = picture(tab)
+    tab.control("take_handles").click()
+    plain = picture(tab)
+    assert np.abs(around(with_handles, tab, "gaze") - around(plain, tab, "gaze")).max() > 40
+    assert np.ptp(around(plain, tab, "gaze"), axis=(0, 1)).max() < 40  # Only the background is left there.
+    tab.control("take_background").select_option("transparent, no ground")
+    tab.control("take_size").select_option("3840 pixels (4K)")
+    large = picture(tab)
+    assert max(large.shape) == 3840
+    seen = large[:, :, 3] > 128
+    assert 0.002 < seen.mean() < 0.2
+    assert not seen[[0, -1]].any()
+    head, foot = tab.state["joints"]["head"], tab.state["joints"]["foot_l"]
+    box = tab.page.locator("#stage canvas").bounding_box()
+    rows = np.flatnonzero(seen.any(axis=1)) * box["height"] / len(large) + box["y"]
+    assert rows[0] < head[1] < foot[1] < rows[-1] + 3
+    tab.wait("document.querySelector('#stage canvas').width < 2400")  # The screen has its own again.
+
+
+def test_a_film_of_three_seconds_ends_by_itself_and_leaves_the_pause(tab):
+    tab.control("take_length").select_option("3 s")
+    tab.control("take_handles").click()
+    tab.control("pause").click()
+    tab.wait("state.paused")
+    before = tab.state["time"]
+    with tab.page.expect_download() as film:
+        tab.control("record").click()
+    assert film.value.suggested_filename == "kinema-character.webm"
+    state = tab.wait("state.paused")
+    assert 2.9 < state["time"] - before < 6.0
+
+
+def test_a_gif_of_one_loop_is_as_long_as_the_loop_and_transparent(tab):
+    tab.control("loop_start").evaluate(
+        "(input) => { input.valueAsNumber = 0.2; input.dispatchEvent(new Event('input')); }"
+    )
+    tab.control("speed").select_option("1")
+    tab.wait("state.controls.loop_start === 0.2 && state.controls.speed === 1")
+    tab.control("take_length").select_option("one loop of the clip")
+    tab.control("take_background").select_option("transparent, no ground")
+    tab.control("take_handles").click()
+    with tab.page.expect_download() as kept:
+        tab.control("record-gif").click()
+    image = Image.open(kept.value.path())
+    durations, clear = [], []
+    for n in range(image.n_frames):
+        image.seek(n)
+        durations.append(image.info["duration"])
+        clear.append((np.asarray(image.convert("RGBA"))[:, :, 3] == 0).mean())
+    assert sum(durations) == pytest.approx(800, abs=350)
+    assert 0.7 < min(clear) <= max(clear) < 1.0
+    assert len(durations) > 2
