@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import kinema as km
+
 ROOM = {"width": 1100, "height": 640}
 
 
@@ -86,3 +88,24 @@ def test_a_gif_of_one_loop_is_as_long_as_the_loop_and_transparent(tab):
     assert sum(durations) == pytest.approx(800, abs=350)
     assert 0.7 < min(clear) <= max(clear) < 1.0
     assert len(durations) > 2
+
+
+def test_the_walk_is_a_file_with_its_ground(tab, tmp_path):
+    """As many seconds as chosen; tests/demo/scenes/test_baked_walk.py walks the whole course."""
+    hand = tab.handle("hand left")
+    tab.drag("hand left", hand["x"] + 40, hand["y"] - 150)
+    tab.control("walk_length").locator("xpath=ancestor::*[contains(@class,'controller')]//input").fill("4")
+    tab.page.keyboard.press("Enter")
+    tab.wait("state.controls.walk_length === 4")
+    with tab.page.expect_download() as kept:
+        tab.page.get_by_role("button", name="Download walk and ground").click()
+    assert kept.value.suggested_filename == "humanoid_walk.glb"
+    kept.value.save_as(tmp_path / "walk.glb")
+    read = km.load(tmp_path / "walk.glb", rig=False)
+    clip = read.clips["walk on course"]
+    world = read.skeleton.world(clip.sample(np.linspace(0.0, clip.duration, 200)))
+    hips, hand = (world[:, read.skeleton.index(name), :3, 3] for name in ("hips", "hand_l"))
+    assert clip.duration == pytest.approx(4.0)
+    assert np.hypot(*np.ptp(hips[:, [0, 2]], axis=0)) > 3.0
+    assert np.median(hand[:, 1] - hips[:, 1]) > 0.2, "pulled up, as on the screen"
+    assert b"ground: course" in (tmp_path / "walk.glb").read_bytes()

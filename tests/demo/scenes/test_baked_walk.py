@@ -1,11 +1,13 @@
 """What is shown, baked: read back from the file, the character is where it was seen, and goes on from there."""
 
+import json
+
 import numpy as np
 import pytest
 
 import kinema as km
 from kinema.demo.scenes.actor import Actor
-from kinema.demo.scenes.baked_walk import baked_file
+from kinema.demo.scenes.baked_walk import baked_file, walk_job
 from kinema.demo.scenes.character import CharacterScene
 from kinema.errors import InputError
 from tests.assets import asset
@@ -147,3 +149,40 @@ def test_a_pulled_hand_is_where_it_is_held_in_the_baked_clip(tmp_path):
     hand, hips = (world[:, baked.skeleton.index(name), :3, 3] for name in ("hand_l", "hips"))
     assert np.ptp((hand - hips)[len(hand) // 2 :, 1]) < 0.08
     assert (hand - hips)[-1, 1] > 0.3
+
+
+def test_a_walk_is_written_as_it_is_shown_with_its_ground(tmp_path):
+    scene = walked(CharacterScene(), 0.4)
+    walker = scene.walker
+    scene.drag("hand left", walker.own_position(walker.world[walker.character.skeleton.index("hand_l"), :3, 3]))
+    scene.bend("hand left")
+    path = tmp_path / "walk.glb"
+    path.write_bytes(walk_job(walker, 2.0)(lambda share: None))
+    read = km.load(path, rig=False)
+    clip = read.clips["walk on course"]
+    toe = read.skeleton.index("toe_l")
+    got = read.skeleton.world(clip.sample(np.arange(61) / 30))[:, toe, :3, 3]
+    shown = [np.array(walker.world[walker.character.skeleton.index("toe_l"), :3, 3])]
+    for _ in range(60):
+        walked(scene, 1 / 30)
+        shown.append(np.array(walker.world[walker.character.skeleton.index("toe_l"), :3, 3]))
+    away = np.linalg.norm(got - shown, axis=-1)
+    assert clip.duration == pytest.approx(2.0)
+    assert away.max() < 0.02, "a foothold may be found one frame later"
+    assert np.median(away) < 1e-4
+    meshes = json.loads(path.read_bytes()[20:].split(b"BIN\0")[0][:-4])["meshes"]
+    assert "ground: course" in [mesh["name"] for mesh in meshes]
+
+
+def test_the_whole_course_is_one_round(tmp_path):
+    scene = CharacterScene()
+    scene.walker.go_to(5.0, None, 0.3)
+    path = tmp_path / "walk.glb"
+    path.write_bytes(scene.long_job("humanoid_walk.glb")(lambda share: None))
+    read = km.load(path, rig=False)
+    clip = read.clips["walk on course"]
+    hips = read.skeleton.world(clip.sample(np.linspace(0, clip.duration, 400)))[:, read.skeleton.index("hips"), :3, 3]
+    assert clip.duration == pytest.approx(scene.walker.round / 1.35, rel=0.1)
+    assert np.linalg.norm(hips[-1, [0, 2]] - hips[0, [0, 2]]) < 0.3
+    assert np.linalg.norm(np.diff(hips[:, [0, 2]], axis=0), axis=1).sum() == pytest.approx(scene.walker.round, rel=0.05)
+    assert np.ptp(hips[:, 1]) > 0.3, "up and down its hills and stairs"

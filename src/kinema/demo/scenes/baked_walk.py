@@ -1,4 +1,6 @@
-"""Bake what a walker shows: its clip on its ground, straight on from where it is now, with its dragged handles."""
+"""Bake what a walker shows: its clip on its ground, straight on from where it is now, with its dragged handles; or all
+of its walk, as the page plays it, with the ground.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kinema.bake import BakeSettings, MovingPoint, bake
+from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import POSES, UP
 from kinema.demo.scenes.character_files import saved
 from kinema.demo.scenes.pose_layers import bend_all
@@ -17,6 +20,8 @@ from kinema.demo.scenes.scene import FileJob
 from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
 from kinema.io import names
+from kinema.io.gltf.fresh import add_mesh
+from kinema.io.gltf.writer import output_of
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -30,6 +35,8 @@ WAY_POINTS_A_SECOND = 10.0
 """Samples per second of a dragged handle that moves along over uneven ground."""
 
 
+SHOWN_FPS = 30.0
+"""Poses per second of a walk as the page shows it; its stages run twice as often."""
 CHANGED_FPS = 60.0
 """Poses per second of a clip with stored poses or bends laid over it."""
 
@@ -57,6 +64,54 @@ def bake_job(walker: Walker) -> FileJob:
         return _saved_with(character, [clip, *poses])
 
     return job
+
+
+def walk_job(walker: Walker, seconds: float | None) -> FileJob:
+    """Return the work that makes a file of the character as the page shows it, pulled and steered as it is, walking
+    over its ground, with the ground.
+
+    seconds: None for one round, from the start of the ground.
+    """
+    recorded = walker.copy()
+    if not recorded.speed:
+        recorded.set_speed(1.0)  # A walk that stands still would be a pose.
+    if seconds is None:
+        recorded.go_to(0.0, None, 0.0)
+
+    def job(progress: Callable[[float], None]) -> bytes:
+        clip = _recorded(recorded, seconds, progress)
+        document = output_of(replace(recorded.actor.original, clips={clip.name: clip}))
+        vertices, triangles = grounds.body_of(recorded.ground)
+        add_mesh(document, f"ground: {recorded.ground}", vertices * recorded.actor.size, triangles)
+        return b"".join(document.glb())
+
+    return job
+
+
+def _recorded(walker: Walker, seconds: float | None, progress: Callable[[float], None]) -> Clip:
+    """Return the clip of a walker that walks on. Its roots take the travel."""
+    skeleton = walker.character.skeleton
+    roots, poses, times = np.flatnonzero(skeleton.parents < 0), [], []
+    while True:
+        own = [np.array(array) for array in walker.pose.arrays()]
+        transform = np.asarray(walker.frame.transform, float)
+        turn = arrays.from_matrix(transform[:3, :3])
+        own[0][roots] = own[0][roots] @ transform[:3, :3].T + transform[:3, 3]
+        own[1][roots] = arrays.mul(turn, own[1][roots])
+        poses.append(own)
+        times.append(len(times) / SHOWN_FPS)
+        share = times[-1] / seconds if seconds else walker.way / walker.round
+        progress(min(share, 0.99))
+        if share >= 1.0:
+            break
+        if times[-1] >= LONGEST_BAKED:
+            raise InputError(
+                f"one round takes more than {LONGEST_BAKED:.0f} s at this speed; choose some seconds of it"
+            )
+        for _ in range(2):
+            walker.step(0.5 / SHOWN_FPS)
+    batch = Pose.of(*(np.stack(part) for part in zip(*poses, strict=True)))
+    return Clip.from_poses(f"{walker.clip or 'pose'} on {walker.ground}", skeleton, batch, times=times)
 
 
 def baked_file(walker: Walker) -> bytes:

@@ -17,7 +17,7 @@ from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import POSES, Actor, joints_by_role
-from kinema.demo.scenes.baked_walk import bake_job, baked_file, pose_file
+from kinema.demo.scenes.baked_walk import LONGEST_BAKED, bake_job, baked_file, pose_file, walk_job
 from kinema.demo.scenes.borrowed_motion import BorrowedMotion, borrow_all, clip_name
 from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
@@ -189,6 +189,9 @@ class CharacterScene(Scene):
         return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', self.walker.actor.name)[:40]}_{ending}.glb"
 
     def long_job(self, name: str) -> FileJob | None:
+        if name == self._file("walk"):
+            seconds = self.values["walk_length"]
+            return walk_job(self.walker, seconds if seconds else None)
         return bake_job(self.walker) if name == self._file("baked") else None
 
     def give(self, name: str) -> bytes:
@@ -254,6 +257,8 @@ class CharacterScene(Scene):
             Button("let_go", "Back to the clip", group=POSE_GROUP),
             Download("pose_file", "Download pose as GLB", self._file("pose"), group=POSE_GROUP),
             Download("baked", "Download clip as GLB", self._file("baked"), group=POSE_GROUP),
+            Slider("walk_length", "Walk, 0: whole course", 0.0, 0.0, LONGEST_BAKED, 1.0, "s", group=POSE_GROUP),
+            Download("walk", "Download walk and ground", self._file("walk"), group=POSE_GROUP),
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
             Switch("more", "All handles", False, group=SHOW_GROUP),

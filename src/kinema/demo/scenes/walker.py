@@ -37,6 +37,8 @@ SAME_FLOOR = 0.02
 STAGES = ("play", "breathing", "feet", "body", "head", "eyes")
 FADE = 0.15
 """Seconds in which the body begins to follow a handle, and goes back to its clip once the handle is released."""
+SETTLING = 12
+"""Frames in which a copy of a walker takes what is held."""
 LOOP_FADE = 0.12
 """Seconds of the crossfade from the end of a loop range to its start."""
 TURN_RATE = 1.6
@@ -80,6 +82,24 @@ class Walker:
         self._stride = np.zeros(3)
         """Displacement of the last frame, (3,): the prediction for the next, so that dragged handles keep up."""
         self._begin()
+
+    def copy(self) -> Walker:
+        """Return another walker that goes on as this one does."""
+        twin = Walker(self.actor, self.ground, self.clip, self.weights, speed=self.speed, still=self.still)
+        twin.layers.bent, twin.layers.layers = dict(self.layers.bent), dict(self.layers.layers)
+        twin.balanced, twin.loop = self.balanced, self.loop
+        twin.go_to(self.way, self.steered, self.time)
+        twin.held.restore(self.held.state(), self.world, np.inf)
+        for _ in range(SETTLING):
+            twin.settle(FADE / (SETTLING - 1))
+        twin._turn, twin._ahead = self._turn, self._ahead
+        twin._set_play()
+        return twin
+
+    @property
+    def round(self) -> float:
+        """Length of one round of its path, metres for a person."""
+        return grounds.round_of(self.ground).length
 
     # Stages.
 
@@ -143,8 +163,7 @@ class Walker:
         self._advance(0.0)  # A spot beyond the edge of the ground moves onto it.
         self._begin()
         if self.clip is not None:
-            self._jump(min(max(time, 0.0), self.duration), 0.0)
-            self.step(0.0)
+            self._start_at(min(max(time, 0.0), self.duration))
 
     def set_poses(self, clip: Clip | None, otherwise: str) -> None:
         """Replace the clip of stored poses; None removes it. otherwise: the clip to play if it was playing."""
@@ -227,6 +246,10 @@ class Walker:
             return
         time = min(max(time, 0.0), self.duration)
         self._advance(self._travel(self.time, time))
+        self._start_at(time)
+
+    def _start_at(self, time: float) -> None:
+        """Start at a time of the clip with feet that remember nothing."""
         self._jump(time, 0.0)
         if "feet" in self._animator.stages:
             self._animator["feet"].reset(slice(None))

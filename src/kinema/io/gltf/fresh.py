@@ -76,6 +76,22 @@ def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
     }
 
 
+def add_mesh(output: Output, name: str, vertices: Any, triangles: Any) -> None:
+    """Add a mesh that stands still to the scene, flat-shaded. vertices: (V, 3), metres. triangles: (T, 3)."""
+    corners = np.asarray(vertices, float)[np.asarray(triangles)]
+    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    position = Stored(float32(corners.reshape(-1, 3), name), bounded=True)
+    attributes = {"POSITION": position, "NORMAL": Stored(_unit(np.repeat(faces, 3, axis=0)))}
+    primitive = {"attributes": {part: output.add_arrays([array], VERTICES)[0] for part, array in attributes.items()}}
+    mesh = output.add("meshes", {"name": name, "primitives": [primitive]})
+    node = output.add("nodes", {"name": name, "mesh": mesh})
+    if not output.listed("scenes"):
+        output.add("scenes", {"nodes": []})
+    shown = output.json.get("scene", 0)
+    scene = output.listed("scenes")[shown]
+    output.listed("scenes")[shown] = {**scene, "nodes": [*scene.get("nodes", ()), node]}
+
+
 def _unit(normals: Any) -> Any:
     """Normalise; upwards where the normal is zero."""
     lengths = np.linalg.norm(normals, axis=-1, keepdims=True)

@@ -9,6 +9,7 @@ from kinema.io import names
 from kinema.io.gltf.append import add_clip
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.fresh import fresh
+from kinema.io.gltf.output import Output
 from kinema.io.gltf.self_contained import self_contained
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -23,13 +24,18 @@ def encode(character: Character) -> Iterator[bytes]:
 
     Raises `InputError` for a clip of another skeleton, and if the number of joints no longer matches the source.
     """
+    return output_of(character).glb()
+
+
+def output_of(character: Character) -> Output:
+    """Return what `encode` writes, to add to."""
     document = character.source if isinstance(character.source, Document) else None
     clips = _new_clips(character, document)
     output = fresh(character) if document is None else self_contained(document)
     node_of_joint = _nodes(character, document)
     for name, clip in clips.items():
         add_clip(output, name, clip, node_of_joint)
-    return output.glb()
+    return output
 
 
 def _new_clips(character: Character, document: Document | None) -> dict[str, Clip]:
