@@ -91,7 +91,9 @@ def walk_job(walker: Walker, seconds: float | None) -> FileJob:
 def _recorded(walker: Walker, seconds: float | None, progress: Callable[[float], None]) -> Clip:
     """Return the clip of a walker that walks on. Its roots take the travel."""
     skeleton = walker.character.skeleton
-    roots, poses, times = np.flatnonzero(skeleton.parents < 0), [], []
+    roots = np.flatnonzero(skeleton.parents < 0)
+    poses: list[Any] = []
+    times: list[float] = []
     while True:
         own = [np.array(array) for array in walker.pose.arrays()]
         transform = np.asarray(walker.frame.transform, float)
