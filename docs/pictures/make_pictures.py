@@ -17,6 +17,7 @@ from kinema.render.meshes import Mesh, joined, smoothed
 from kinema.render.raster import fill
 from kinema.render.renderer import coarse, shaded
 from kinema.render.shadows import shade_ground
+from kinema.render.sheet import sheet
 
 HERE = Path(__file__).parent
 SUN = np.array((-0.40, 1.0, 0.75)) / np.linalg.norm((-0.40, 1.0, 0.75))
@@ -188,4 +189,6 @@ if __name__ == "__main__":
     save(HERE / "creatures.png", creatures())
     save(HERE / "spider.png", stepping())
     (HERE / "strip.png").write_bytes(png_bytes(walk_strip()))
+    fox = quadruped()
+    (HERE / "sheet.png").write_bytes(png_bytes(sheet(fox, list(fox.clips.values()), 6, Look(show="skin"))))
     (HERE / "walk.gif").write_bytes(gif_bytes(walk_film(), 25))

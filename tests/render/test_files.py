@@ -1,5 +1,7 @@
 """`kinema render`: files are complete, existing files are kept, and errors are one line."""
 
+import sys
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -7,8 +9,10 @@ from typer.testing import CliRunner
 import kinema as km
 from kinema.cli import app
 from kinema.demo import quadruped
+from kinema.render.drawing import film
+from kinema.render.look import Look
 from tests.assets import asset
-from tests.pictures import decode_gif, read_picture
+from tests.pictures import decode_gif, read_picture, read_video
 
 
 def invoke(*arguments):
@@ -41,6 +45,50 @@ def test_a_film(dog, tmp_path):
     assert (shown.milliseconds == 100).all()
     assert shown.loops
     assert (shown.frames[0] != shown.frames[2]).any()
+
+
+@pytest.mark.parametrize("kind", ["mp4", "webm"])
+def test_a_video_shows_the_frames_in_their_order_and_colours(dog, tmp_path, kind):
+    out, character = tmp_path / f"dog.{kind}", quadruped()
+    words = ["--clip", "walk", "--time", "0:0.5", "--fps", "10", "--size", "81x61"]
+    result = invoke(dog, "-o", out, *words)
+    assert result.exit_code == 0, result.output
+    assert "in 5 frames" in result.output
+    drawn = np.array(list(film(character, character.clips["walk"], (0.0, 0.5), 10, Look(size=(81, 61))))).astype(int)
+    frames, fps = read_video(out)
+    assert fps == 10
+    assert frames.shape == (5, 62, 82, 3)  # Even sides.
+    apart = np.abs(frames[:, np.newaxis, :61, :81] - drawn)
+    assert (apart.mean(axis=(2, 3, 4)).argmin(axis=1) == np.arange(5)).all()
+    assert np.median(apart[np.arange(5), np.arange(5)]) <= 3
+
+
+def test_videos_are_the_same_bytes_each_time(dog, tmp_path):
+    for name in ("a.mp4", "b.mp4"):
+        assert invoke(dog, "-o", tmp_path / name, "--size", "80x60", "--time", "0:0.2").exit_code == 0
+    assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
+
+
+def test_videos_need_a_package_that_the_error_names(dog, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    result = invoke(dog, "-o", tmp_path / "dog.mp4")
+    assert result.exit_code == 2
+    assert 'pip install "kinema[video]"' in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_contact_sheet_has_a_row_for_each_clip(dog, tmp_path):
+    sheets = {}
+    for name, words in (("all", []), ("one", ["--clip", "walk"])):
+        result = invoke(dog, "-o", tmp_path / f"{name}.png", "--sheet", 3, "--size", "80x60", *words)
+        assert result.exit_code == 0, result.output
+        sheets[name] = read_picture(tmp_path / f"{name}.png")
+    clips = len(quadruped().clips)
+    assert sheets["one"].shape == (76, 240, 3)
+    assert sheets["all"].shape == (76 * clips, 240, 3)
+    assert (sheets["one"][:60, :80] != sheets["one"][:60, 80:160]).any()
+    rows = np.split(sheets["all"], clips)
+    assert any((row == sheets["one"]).all() for row in rows)
 
 
 def test_a_strip_on_a_slope(dog, tmp_path):
@@ -103,6 +151,10 @@ def test_existing_files_are_not_overwritten_without_force(dog, tmp_path):
         (["--theme", "pink"], "light"),
         (["--show", "muscles"], "bones"),
         (["--strip", "0"], "poses"),
+        (["--sheet", "0"], "moments"),
+        (["--sheet", "3", "--strip", "3"], "exclude"),
+        (["--sheet", "3", "--time", "0.1"], "--time"),
+        (["--sheet", "32", "--size", "1600x1200"], "pixels"),
         (["--ground", "swamp"], "stairs"),
         (["--ground", "0", "--ground-size", "1"], "--ground-size"),
         (["--ground", "0", "--ground-height", "1,x"], "--ground-height"),

@@ -23,6 +23,10 @@ kinema render person.glb -o walk.png --clip walk --strip 7
 
 kinema render spider.glb -o walk.gif --clip walk --theme dark
 
+kinema render fox.glb -o run.mp4 --clip run --fps 60
+
+kinema render person.glb -o clips.png --sheet 6
+
 kinema render fox.glb -o fox.png --clip run --time 0.3 --show both"""
 
 
@@ -31,10 +35,15 @@ class RenderOptions(GroundOptions, RoleOptions):
     """The options of `kinema render`."""
 
     file: Annotated[Path, typer.Argument(help=f"A character: {' '.join(READ)}.")]
-    output: Annotated[Path, typer.Option("--output", "-o", help="The new file: a picture (.png) or a film (.gif).")]
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The new file: a picture (.png) or a film (.gif, .mp4, .webm).")
+    ]
     clip: Annotated[str | None, _what("Name of the clip. Default: the first.")] = None
     time: Annotated[str | None, _what("Seconds: a moment or a range.", metavar="T|FROM:TO")] = None
     strip: Annotated[int | None, _what("Draw N poses in one picture.", metavar="N")] = None
+    sheet: Annotated[int | None, _what("Draw N moments of each clip, a row for each, or of --clip.", metavar="N")] = (
+        None
+    )
     fps: Annotated[float, _what("Frames per second of a film.")] = 25.0
     show: Annotated[
         str, _look("Bones, skin, or bones through the skin.", metavar="|".join(SHOWN), autocompletion=SHOWN.copy)
@@ -47,13 +56,16 @@ class RenderOptions(GroundOptions, RoleOptions):
             autocompletion=VIEWS.copy,
         ),
     ] = None
-    size: Annotated[str | None, _look("Pixels. Default: 640x480; film 480x360, strip 960 wide.", metavar="WxH")] = None
+    size: Annotated[
+        str | None,
+        _look("Pixels. Default: 640x480; film 480x360, strip 960 wide, one of a sheet 160x120.", metavar="WxH"),
+    ] = None
     theme: Annotated[str, _look("Colours.", metavar="|".join(THEMES), autocompletion=THEMES.copy)] = "light"
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False
 
 
 def render(options: RenderOptions) -> None:
-    """Draw a character without a browser: a picture, a strip of poses, or a film of a clip.
+    """Draw a character without a browser: a picture, a strip of poses, a sheet of all clips, or a film of a clip.
 
     Left limbs are orange and right limbs blue, where the sides are known.
     """
@@ -78,6 +90,7 @@ def render(options: RenderOptions) -> None:
             clip=options.clip,
             time=options.time,
             poses=options.strip,
+            moments=options.sheet,
             fps=options.fps,
             force=options.force,
         )

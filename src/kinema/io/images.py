@@ -1,4 +1,4 @@
-"""Image files, through Pillow: PNG pictures, animated GIFs, and grey pictures read as numbers.
+"""Image files, through Pillow: PNG pictures, animated GIFs, captions, and grey pictures read as numbers.
 
 Pillow is optional. Without it, these functions raise `MissingPackageError`.
 """
@@ -98,6 +98,21 @@ def gif_bytes(frames: Sequence[Any], fps: float) -> bytes:
     options = {"duration": [10 * delay for delay in delays], "loop": 0, "disposal": 1, "optimize": True}
     pictures[0].save(file, "GIF", save_all=True, append_images=pictures[1:], **options)
     return file.getvalue()
+
+
+def captioned(image: Any, text: str, height: int, paper: Any, ink: Any) -> Any:
+    """Return an image (height, width, 3), uint8, with a line of text below it, cut off at its width.
+
+    height: of the line, pixels. paper, ink: colours (3,), 0 to 1.
+    """
+    _pillow()
+    from PIL import Image, ImageDraw, ImageFont
+
+    colours = [tuple(int(255 * value) for value in colour) for colour in (paper, ink)]
+    line = Image.new("RGB", (image.shape[1], height), colours[0])
+    font = ImageFont.load_default(size=0.7 * height)
+    ImageDraw.Draw(line).text((0.3 * height, 0.5 * height), text, fill=colours[1], font=font, anchor="lm")
+    return np.concatenate((image, np.array(line)))
 
 
 def read_grey(path: str | Path) -> Any:

@@ -21,7 +21,10 @@ STILL_SAMPLES, FILM_SAMPLES = 3, 2
 that are shown only briefly."""
 
 MAX_FRAMES = 600
-"""Frames of a film: 20 seconds at 30 per second. Longer ones are better kept in a video format."""
+"""Frames of a film in memory: 20 seconds at 30 per second. Longer ones are better kept in a video format."""
+
+MAX_STREAMED_FRAMES = 36_000
+"""Frames of a film that is written as it is drawn: ten minutes at 60 per second."""
 
 MAX_FILM_PIXELS = 2**27
 """Pixels of all frames together: 600 frames of 480 by 360. They take 400 MB while the file is written."""
@@ -100,15 +103,23 @@ def poses_that_fit(character: Character, clip: Clip | None, span: tuple[float, f
     return min(count, 1 + int(np.ptp(across.mean(axis=1)) / max(gap, np.finfo(float).tiny)))
 
 
-def film(character: Character, clip: Clip, span: tuple[float, float], fps: float, look: Look) -> Iterator[Any]:
-    """Yield the frames of a clip over a time span in seconds, each (height, width, 3), uint8, from a fixed camera."""
+def film(
+    character: Character, clip: Clip, span: tuple[float, float], fps: float, look: Look, *, streamed: bool = False
+) -> Iterator[Any]:
+    """Yield the frames of a clip over a time span in seconds, each (height, width, 3), uint8, from a fixed camera.
+
+    streamed: the frames are not kept, so there may be more of them.
+    """
     fps = validation.number("fps", fps, 0.0)
     count = max(1, round((span[1] - span[0]) * fps))
     width, height = look.size or FILM_SIZE
-    if count > MAX_FRAMES or count * width * height > MAX_FILM_PIXELS:
+    what = f"{span[1] - span[0]:g} s at {fps:g} frames per second are {count} frames"
+    if streamed and count > MAX_STREAMED_FRAMES:
+        raise InputError(f"{what}; allowed are {MAX_STREAMED_FRAMES}")
+    if not streamed and (count > MAX_FRAMES or count * width * height > MAX_FILM_PIXELS):
         raise InputError(
-            f"{span[1] - span[0]:g} s at {fps:g} frames per second are {count} frames; allowed are {MAX_FRAMES}, of "
-            f"{MAX_FILM_PIXELS:,} pixels all together: draw a shorter span, fewer frames per second or a smaller size"
+            f"{what}; allowed are {MAX_FRAMES}, of {MAX_FILM_PIXELS:,} pixels all together: draw a shorter span, fewer "
+            "frames per second or a smaller size, or write an .mp4"
         )
     samples = np.linspace(*span, FIT_SAMPLES if look.show == "bones" else FIT_SKINS)
     staging = Staging.of(character, clip, samples, look)

@@ -1,17 +1,19 @@
-"""`kinema render`: draw a character into a picture (.png) or film (.gif) file."""
+"""`kinema render`: draw a character into a picture (.png) or film (.gif, .mp4, .webm) file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from kinema.errors import FileError, InputError, suggestion
+from kinema.errors import FileError, InputError, counted, suggestion
 from kinema.io import atomic
+from kinema.io.films import ENCODERS, film_bytes
 from kinema.io.images import gif_bytes, png_bytes
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
+from kinema.render.sheet import sheet
 
 
 def render(
@@ -22,10 +24,11 @@ def render(
     clip: str | None = None,
     time: str | None = None,
     poses: int | None = None,
+    moments: int | None = None,
     fps: float,
     force: bool = False,
 ) -> str:
-    """Draw a character to a .png or .gif file, and return a line that says what was drawn.
+    """Draw a character to a .png, .gif, .mp4 or .webm file, and return a line that says what was drawn.
 
     Parameters
     ----------
@@ -37,8 +40,10 @@ def render(
         Seconds, as on the command line: "1.5" or "0.5:2". Default: the whole clip.
     poses
         Poses of a strip; fewer are drawn where they would hide each other.
+    moments
+        Moments of each clip on a contact sheet: of `clip` where that is given, else of all.
     fps
-        Frames per second of a .gif.
+        Frames per second of a film.
     force
         Whether to overwrite an existing file.
 
@@ -48,21 +53,30 @@ def render(
         If a value is not allowed, or the file exists and `force` is false.
     """
     kind = output.suffix.lower()
-    if kind not in (".png", ".gif"):
-        raise InputError(f"the output is {output.name!r}; pictures end in .png, films in .gif")
+    if kind not in (".png", ".gif", *ENCODERS):
+        raise InputError(f"the output is {output.name!r}; pictures end in .png, films in .gif, {' or '.join(ENCODERS)}")
     if output.exists() and not force:
         raise FileError("the file exists; --force overwrites it", str(output))
+    if poses is not None and moments is not None:
+        raise InputError("--strip and --sheet exclude each other")
     chosen = _clip(character, clip)
+    if moments is not None:
+        return _draw_sheet(character, output, [chosen] if clip else list(character.clips.values()), moments, look, time)
     start, end = _span(time, chosen)
     what = "at rest" if chosen is None else f"clip {chosen.name!r}"
-    if kind == ".gif":
+    if kind != ".png":
         if chosen is None:
             raise InputError(f"{character.name!r} has no clip, which a film needs; a .png shows the rest pose")
         if poses is not None:
             raise InputError("--strip draws several poses in one picture; it does not apply to a film")
-        frames = list(film(character, chosen, (start, end), fps, look))
-        atomic.write(output, [gif_bytes(frames, fps)])
-        return f"{output}: {what}, {start:.3g} to {end:.3g} s in {len(frames)} frames"
+        atomic.check_writable(output)
+        if kind == ".gif":
+            data = gif_bytes(list(film(character, chosen, (start, end), fps, look)), fps)
+        else:
+            data = film_bytes(film(character, chosen, (start, end), fps, look, streamed=True), fps, kind)
+        atomic.write(output, [data])
+        frames = max(1, round((end - start) * fps))
+        return f"{output}: {what}, {start:.3g} to {end:.3g} s in {frames} frames"
     if poses is not None:
         drawn = poses_that_fit(character, chosen, (start, end), poses, look)
         image = strip(character, chosen, (start, end), drawn, look)
@@ -73,6 +87,18 @@ def render(
         what += f" at {start:.3g} s" if chosen is not None else ""
     atomic.write(output, [png_bytes(image)])
     return f"{output}: {what}"
+
+
+def _draw_sheet(
+    character: Character, output: Path, clips: list[Any], moments: int, look: Look, time: str | None
+) -> str:
+    """Draw a contact sheet, and return a line that says what was drawn."""
+    if output.suffix.lower() != ".png":
+        raise InputError(f"the output is {output.name!r}; --sheet draws a picture, a .png")
+    if time is not None:
+        raise InputError("--time does not apply to --sheet, which shows whole clips")
+    atomic.write(output, [png_bytes(sheet(character, clips, moments, look))])
+    return f"{output}: {counted(moments, 'moment')} of {counted(len(clips), 'clip')}"
 
 
 def size(text: str) -> tuple[int, int]:
