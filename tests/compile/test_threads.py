@@ -49,7 +49,7 @@ def test_chunks_cover_everything_exactly_once(monkeypatch, threads, align):
             seen[start:stop] += 1
             return start, stop
 
-        spans = in_chunks(work, count, 100, align)
+        spans = in_chunks(work, count, 100, align=align)
         assert np.all(seen == 1), count
         # In order, and all but the last end where a tile ends.
         assert [start for start, _ in spans] == [0, *(stop for _, stop in spans[:-1])]
@@ -62,20 +62,20 @@ def test_chunks_cover_everything_exactly_once(monkeypatch, threads, align):
 def test_chunks_of_any_size(count, threads, large, align):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KINEMA_THREADS", str(threads))
-        spans = in_chunks(lambda start, stop: (start, stop), count, large, align)
+        spans = in_chunks(lambda start, stop: (start, stop), count, large, align=align)
     assert [i for start, stop in spans for i in range(start, stop)] == list(range(count))
 
 
 def test_small_batches_stay_in_the_calling_thread(monkeypatch):
     monkeypatch.setenv("KINEMA_THREADS", "4")
     here = threading.get_ident()
-    assert in_chunks(lambda *_: threading.get_ident(), 99, 100, 1) == [here]
+    assert in_chunks(lambda *_: threading.get_ident(), 99, 100) == [here]
 
 
 def test_the_calling_thread_takes_its_share_of_a_large_batch(monkeypatch):
     monkeypatch.setenv("KINEMA_THREADS", "4")
     here = threading.get_ident()
-    used = in_chunks(lambda *_: threading.get_ident(), 1000, 100, 1)
+    used = in_chunks(lambda *_: threading.get_ident(), 1000, 100)
     assert used[0] == here
     assert here not in used[1:]
 
@@ -86,7 +86,7 @@ def test_a_batch_in_a_signal_handler_does_not_wait_for_the_batch_it_interrupted(
     answers = []
 
     def answer(*_):
-        answers.append(in_chunks(lambda start, stop: stop - start, 1000, 100, 1))
+        answers.append(in_chunks(lambda start, stop: stop - start, 1000, 100))
         signal.setitimer(signal.ITIMER_REAL, 1e-4)  # Only now: a slow machine would be interrupted again and again.
 
     before = signal.signal(signal.SIGALRM, answer)
@@ -94,7 +94,7 @@ def test_a_batch_in_a_signal_handler_does_not_wait_for_the_batch_it_interrupted(
         until = time.monotonic() + 1.0
         signal.setitimer(signal.ITIMER_REAL, 1e-4)
         while time.monotonic() < until:
-            assert sum(in_chunks(lambda start, stop: stop - start, 1000, 100, 1)) == 1000
+            assert sum(in_chunks(lambda start, stop: stop - start, 1000, 100)) == 1000
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
@@ -104,7 +104,7 @@ def test_a_batch_in_a_signal_handler_does_not_wait_for_the_batch_it_interrupted(
 
 def test_large_batches_are_shared_out(monkeypatch):
     monkeypatch.setenv("KINEMA_THREADS", "4")
-    assert len(in_chunks(lambda *span: span, 1000, 100, 1)) == 4
+    assert len(in_chunks(lambda *span: span, 1000, 100)) == 4
 
 
 def test_an_error_in_a_chunk_comes_out(monkeypatch):
@@ -114,11 +114,11 @@ def test_an_error_in_a_chunk_comes_out(monkeypatch):
         raise ArithmeticError(f"{start} to {stop}")
 
     with pytest.raises(ArithmeticError):
-        in_chunks(work, 1000, 100, 1)
+        in_chunks(work, 1000, 100)
 
 
 def _chunks_in_a_child(results):
-    results.put(in_chunks(lambda start, stop: stop - start, 1000, 100, 1))
+    results.put(in_chunks(lambda start, stop: stop - start, 1000, 100))
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
@@ -126,7 +126,7 @@ def _chunks_in_a_child(results):
 def test_chunks_work_in_a_forked_child(monkeypatch):
     """A pool of threads does not survive a fork: the child needs its own, or it waits for ever."""
     monkeypatch.setenv("KINEMA_THREADS", "2")
-    in_chunks(lambda start, stop: stop - start, 1000, 100, 1)
+    in_chunks(lambda start, stop: stop - start, 1000, 100)
     fork = multiprocessing.get_context("fork")
     results = fork.SimpleQueue()
     child = fork.Process(target=_chunks_in_a_child, args=(results,))

@@ -41,14 +41,14 @@ class _Workers:
 
     def _work(self) -> None:
         while True:
-            work, start, stop, index, done = self.jobs.get()
-            done.put((index, *_outcome(work, start, stop)))
-            del work, done  # Waiting for the next job must not keep this one alive.
+            loop, arguments, index, done = self.jobs.get()
+            done.put((index, *_outcome(loop, arguments)))
+            del loop, arguments, done  # Waiting for the next job must not keep this one alive.
 
 
-def _outcome(work: Callable[[int, int], Any], start: int, stop: int) -> tuple[Any, BaseException | None]:
+def _outcome(loop: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
     try:
-        return work(start, stop), None
+        return loop(*arguments), None
     except BaseException as problem:
         return None, problem
 
@@ -66,24 +66,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def in_chunks(work: Callable[[int, int], Any], count: int, threads_from: int, align: int) -> Sequence[Any]:
-    """Call `work(start, stop)` over a batch, in threads if it has at least `threads_from` items.
+def in_chunks(
+    loop: Callable[..., Any], count: int, threads_from: int, *arguments: Any, align: int = 1
+) -> Sequence[Any]:
+    """Call `loop(start, stop, *arguments)` over a batch, in threads if it has at least `threads_from` items.
 
     Uses Python threads over kernels that release the GIL. numba's parallel loops would compile every kernel a second
     time, and their default threading layer is not safe to enter from two Python threads at once. May be called from a
     signal handler. Returns the results in order.
     """
     if count < threads_from or (workers := min(thread_count(), count // threads_from + 1)) == 1:
-        return [work(0, count)]
+        return [loop(0, count, *arguments)]
     size = -(-count // (workers * align)) * align
     spans = [(start, min(start + size, count)) for start in range(0, count, size)]
     _workers.start(len(spans) - 1)
     if _workers.count == 0:  # This call interrupted the start of the first thread.
-        return [work(*span) for span in spans]
+        return [loop(*span, *arguments) for span in spans]
     done: SimpleQueue[Any] = SimpleQueue()
     for index, span in enumerate(spans[1:], 1):
-        _workers.jobs.put((work, *span, index, done))
-    outcomes = {0: _outcome(work, *spans[0])}
+        _workers.jobs.put((loop, (*span, *arguments), index, done))
+    outcomes = {0: _outcome(loop, (*spans[0], *arguments))}
     for _ in spans[1:]:
         index, *outcome = done.get()
         outcomes[index] = tuple(outcome)

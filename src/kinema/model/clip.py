@@ -215,7 +215,6 @@ class Clip:
             lambda first, last: sample_rows(rows[first:last], times[first:last], known, poses),
             rows.size,
             THREADS_FROM_POSES,
-            1,
         )
 
     def tables(self, dtype: type[np.floating]) -> Tables:

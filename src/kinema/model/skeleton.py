@@ -317,7 +317,7 @@ class Skeleton:
         out = np.empty_like(world)
         bind = self.inverse_bind[:, :3].astype(world.dtype).reshape(1, len(self.names), 12)
         in_chunks(
-            lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES, 1
+            lambda first, last: palettes(np.arange(first, last), world, bind, out), len(world), THREADS_FROM_POSES
         )
         return out
 
@@ -334,7 +334,6 @@ class Skeleton:
             lambda first, last: world_matrices(np.arange(first, last), order, self.parents, transform, t, r, s, world),
             count,
             THREADS_FROM_POSES,
-            1,
         )
         return world
 

@@ -107,12 +107,7 @@ class Skin:
             matrices = np.concatenate((linear[..., :3], linear[..., 3:] + matrices[..., 3:]), axis=-1)
         rows = np.ascontiguousarray(matrices).reshape(-1, count, 12)
         out = np.empty((len(rows), len(self.vertices), 3), rows.dtype)
-        in_chunks(
-            lambda start, stop: _deform_range(start, stop, vectors, self.joints, self.weights, moved, rows, out),
-            len(rows),
-            THREADS_FROM,
-            1,
-        )
+        in_chunks(_deform_range, len(rows), THREADS_FROM, vectors, self.joints, self.weights, moved, rows, out)
         return out.reshape(*matrices.shape[:-3], len(self.vertices), 3)
 
 

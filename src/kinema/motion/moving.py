@@ -31,7 +31,6 @@ def moving_world(skeleton: Skeleton, poses: Pose, transforms: Any, joints: Seque
         lambda first, last: world_matrices(np.arange(first, last), every, parents, above, t, r, s, world),
         len(t),
         THREADS_FROM_POSES,
-        1,
     )
     wanted = world if joints is None else world[:, np.searchsorted(order, joints)]
     return as_4x4(wanted.reshape(len(t), -1, 3, 4))

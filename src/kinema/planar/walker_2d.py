@@ -298,12 +298,7 @@ class Walker2D:
         return np.ascontiguousarray(self._heights(xs, np.broadcast_to(below.reshape(-1, 1, 1), xs.shape)))
 
     def _run(self, kernel: Any, *arguments: Any) -> None:
-        in_chunks(
-            lambda start, stop: kernel(start, stop, self._walkers, *arguments),
-            len(self._walkers.bodies),
-            THREADS_FROM,
-            1,
-        )
+        in_chunks(kernel, len(self._walkers.bodies), THREADS_FROM, self._walkers, *arguments)
 
     def _frame(self, poses: Any) -> Walker2DFrame:
         bodies, first = self._bodies, 0 if self._count is None else ...

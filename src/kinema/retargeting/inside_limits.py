@@ -186,12 +186,7 @@ def inside_limits(body: Body, poses: Pose) -> Pose:
     (aims,) = kernel_views(AIM.zeros((frames, len(chains.aims)), np.float64))
     room = Room(np.empty((frames, links, 4)), np.empty((frames, links, 4)), aims)
     transferred, rounding = rotations.copy(), float(np.finfo(np.float64).eps * ROUNDING_ROTATION)
-    in_chunks(
-        lambda first, last: solve_chains(first, last, chains, limits, rotations, transferred, room, rounding),
-        frames,
-        THREADS_FROM_FRAMES,
-        1,
-    )
+    in_chunks(solve_chains, frames, THREADS_FROM_FRAMES, chains, limits, rotations, transferred, room, rounding)
     return Pose.of(poses.translations, rotations, poses.scales, names=poses.names)
 
 

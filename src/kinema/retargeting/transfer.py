@@ -359,12 +359,7 @@ def transfer(known: Tables, source: Pose, target: Body) -> Pose:
     out, hips = np.empty((frames, joints, 4)), np.empty((frames, 3))
     world = np.empty((frames, max(len(known.source), joints), 4))
     shown = np.empty((frames, max(known.parts, 1), 4))
-    in_chunks(
-        lambda first, last: transfer_frames(first, last, known, pose, world, shown, out, hips),
-        frames,
-        THREADS_FROM_FRAMES,
-        1,
-    )
+    in_chunks(transfer_frames, frames, THREADS_FROM_FRAMES, known, pose, world, shown, out, hips)
     stance = target.stance
     translations = np.broadcast_to(stance.translations, (frames, joints, 3)).copy()
     translations[:, int(target.rig.hips)] = hips

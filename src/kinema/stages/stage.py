@@ -490,7 +490,7 @@ class FrameContext:
         def part(first: int, last: int) -> int:
             return loop(rows[first:last], *arguments) or 0
 
-        return sum(in_chunks(part, rows.size, THREADS_FROM_POSES, 1))
+        return sum(in_chunks(part, rows.size, THREADS_FROM_POSES))
 
     def step(
         self,

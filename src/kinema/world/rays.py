@@ -206,7 +206,7 @@ def cast_all(rays: Rays, cast_range: Callable[..., Any], shape: tuple[Any, ...],
     if count < threads_from:
         cast_range(0, count, rays, hits, *shape)
     else:
-        in_chunks(lambda start, stop: cast_range(start, stop, rays, hits, *shape), count, threads_from, 1)
+        in_chunks(cast_range, count, threads_from, rays, hits, *shape)
     return hits
 
 

@@ -158,7 +158,7 @@ class Plan:
             solve_bodies(first, last, call, room)
             self._rooms.append(room)
 
-        in_chunks(work, len(call.settings), threads_from, 1)
+        in_chunks(work, len(call.settings), threads_from)
 
     def call(
         self, pose: PoseRows, warm: PoseRows | None, unsettled: Any, effectors: Any, settings: Any, outcomes: Any

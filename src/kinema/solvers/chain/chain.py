@@ -285,7 +285,6 @@ def solve_chain(solver: ChainSolver, given: ChainArguments) -> ChainResult:
             ),
             count,
             THREADS_FROM_ITERATIVE,
-            1,
         )
     return _result(solver.name, given, (joints, outcomes), shape, planar)
 

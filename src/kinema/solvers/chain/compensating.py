@@ -381,12 +381,7 @@ def compensating(
     steps = validation.whole("steps", steps, 0)
     chains = _chains(named, shape, count, dtype)
     record = (settings or Compensation()).record(validation.number("dt", dt, 0.0), steps, dtype)
-    in_chunks(
-        lambda first, last: _step_range(first, last, chains, record, steps),
-        len(chains.source),
-        THREADS_FROM_ITERATIVE,
-        1,
-    )
+    in_chunks(_step_range, len(chains.source), THREADS_FROM_ITERATIVE, chains, record, steps)
     reached = chains.errors <= dtype(validation.number("tolerance", tolerance, 0.0)) * chains.lengths
     if not chains.lengths.all():
         notices.report("compensating", notices.DEGENERATE)

@@ -177,7 +177,7 @@ def apply_to_matrices(
     rotations, passes, singular = _solve(task, _solver(solver, task.chain.shape[1]), options)
     bones = task.bones.copy()
     rotate = partial(_move, task.chain, rotations, task.wanted, task.weight, task.owner, bones)
-    in_chunks(rotate, len(bones), THREADS_FROM_POSES, 1)
+    in_chunks(rotate, len(bones), THREADS_FROM_POSES)
     report = _report(task, bones[:, task.joints], options)
     report = report._replace(iterations=passes.reshape(task.shape)[()], pole_singular=singular.reshape(task.shape)[()])
     return _like_given(np.asarray(matrices), bones, task.shape, layout), report

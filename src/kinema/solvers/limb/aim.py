@@ -143,7 +143,7 @@ def aim(
     for name, values in named.items():
         flat = validation.flat(values, 2 if name == "world" else 1, shape)
         tasks[name] = flat.reshape(tasks[name].shape)
-    in_chunks(lambda first, last: _solve_range(first, last, tasks), tasks.size, THREADS_FROM_ITERATIVE, 1)
+    in_chunks(_solve_range, tasks.size, THREADS_FROM_ITERATIVE, tasks)
     error = tasks["error"].copy().reshape(shape)
     reached = error <= dtype(validation.number("tolerance", tolerance, 0.0))
     return AimResult(tasks["correction"].copy().reshape(*shape, 4), reached[()], error[()])

@@ -92,14 +92,8 @@ def look_at(
     shape = validation.batch_shape(named)
     out = np.empty((*shape, 4), dtype)
     positions, targets = (validation.flat(array, 1, shape).reshape(-1, 3) for array in named.values())
-    in_chunks(
-        lambda start, stop: _solve_range(
-            start, stop, positions, targets, ahead.astype(dtype), upright.astype(dtype), out.reshape(-1, 4)
-        ),
-        math.prod(shape),
-        THREADS_FROM_ITERATIVE,
-        1,
-    )
+    axes = ahead.astype(dtype), upright.astype(dtype)
+    in_chunks(_solve_range, math.prod(shape), THREADS_FROM_ITERATIVE, positions, targets, *axes, out.reshape(-1, 4))
     return out
 
 

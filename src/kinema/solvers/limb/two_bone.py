@@ -568,12 +568,7 @@ def _solve_tiles(limbs: LimbArrays, flat: LimbArrays, shape: tuple[int, ...], se
     if count < THREADS_FROM_CLOSED_FORM:
         unusable, no_length, beyond = _solve_batch(0, count, flat, settings, out, reached)
     else:
-        parts = in_chunks(
-            lambda start, stop: _solve_batch(start, stop, flat, settings, out, reached),
-            count,
-            THREADS_FROM_CLOSED_FORM,
-            TILE,
-        )
+        parts = in_chunks(_solve_batch, count, THREADS_FROM_CLOSED_FORM, flat, settings, out, reached, align=TILE)
         unusable, no_length, beyond = (any(column) for column in zip(*parts, strict=True))
     flags = notices.OUT_OF_REACH if beyond else 0
     if unusable or no_length:

@@ -197,14 +197,8 @@ def _two_bone_2d_batch(root: Any, target: Any, lengths: Any, bend: Any, auto_ben
     packed = np.concatenate(rows, axis=1).reshape(-1)
     out = np.empty((count, _FIELDS), dtype)
     flags = 0
-    for part in in_chunks(
-        lambda start, stop: _solve_range(
-            start, stop, packed, auto_bend, dtype(validation.largest(dtype)), out.reshape(-1)
-        ),
-        count,
-        THREADS_FROM_ITERATIVE,
-        1,
-    ):
+    largest = dtype(validation.largest(dtype))
+    for part in in_chunks(_solve_range, count, THREADS_FROM_ITERATIVE, packed, auto_bend, largest, out.reshape(-1)):
         flags |= part
     if flags:
         notices.report("two_bone_2d", flags)

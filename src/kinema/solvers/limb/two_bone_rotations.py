@@ -323,12 +323,7 @@ def two_bone_rotations(
     limbs, use_axis = LimbRows(**rows), NO_AXIS if axis is None else ALWAYS
     (out,) = kernel_views(np.empty(count, CORRECTION.dtype(dtype)))
     soften = dtype(validation.number("soften", soften, 0.0, 1.0))
-    in_chunks(
-        lambda first, last: _solve_range(first, last, limbs, use_axis, pole is not None, soften, out),
-        count,
-        THREADS_FROM_ITERATIVE,
-        1,
-    )
+    in_chunks(_solve_range, count, THREADS_FROM_ITERATIVE, limbs, use_axis, pole is not None, soften, out)
     found = {name: np.ascontiguousarray(out[name]) for name in CORRECTION.fields}
     error, reach, length = found["error"], found["reach"], found["length"]
     notices.report("two_bone_rotations", int(np.bitwise_or.reduce(found["trouble"])))

@@ -51,7 +51,7 @@ class LookState:
         if target is not None:
             targets["point"] = self._rows(target)
         dt = self._precision(seconds)
-        in_chunks(lambda first, last: loop(first, last, *self._records, dt), states.size, THREADS_FROM_POSES, 1)
+        in_chunks(loop, states.size, THREADS_FROM_POSES, *self._records, dt)
 
     def _rows(self, array: Floats) -> Floats:
         """Return vectors, (..., n), broadcast to one row for each element."""

@@ -259,12 +259,7 @@ def solve_foot(
     sizes.foot_offset, sizes.tolerance = offset, TOLERANCE * rows["lengths"].sum(axis=-1)
     legs.hip, legs.point, legs.normal, legs.found = rows["hip"], rows["foot_target"], rows["normal"], True
     legs.pole, bodies.forward = rows["pole"] - rows["hip"], rows["forward"]
-    in_chunks(
-        lambda first, last: _solve_feet(first, last, sizes, bodies, legs, real(math.cos(slope)), out),
-        count,
-        THREADS_FROM_POSES,
-        1,
-    )
+    in_chunks(_solve_feet, count, THREADS_FROM_POSES, sizes, bodies, legs, real(math.cos(slope)), out)
     thigh, shin, foot = (np.ascontiguousarray(out[name]).reshape(*shape, 4) for name in ("thigh", "shin", "foot"))
     reached, error = (np.ascontiguousarray(out[name]).reshape(shape)[()] for name in ("reached", "error"))
     return FootSolution(thigh, shin, foot, reached, error)
@@ -452,12 +447,7 @@ class LegPlacementState:
         if not fresh:
             bodies.offset, bodies.velocity = self.pelvis_offset.reshape(-1), self.pelvis_velocity.reshape(-1)
         out, settings = LEG_OUTPUT.zeros(legs.shape, real), self.settings._record(real)
-        in_chunks(
-            lambda first, last: _place(first, last, settings, bodies, legs, fresh, dt, out),
-            len(legs),
-            THREADS_FROM_POSES,
-            1,
-        )
+        in_chunks(_place, len(legs), THREADS_FROM_POSES, settings, bodies, legs, fresh, dt, out)
         self.pelvis_offset = bodies.offset.reshape(shape).copy()
         self.pelvis_velocity = bodies.velocity.reshape(shape).copy()
         parts = [(n, name) for n in range(2) for name in ("thigh", "shin", "foot")]
