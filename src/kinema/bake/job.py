@@ -17,8 +17,8 @@ from kinema.bake.grounds import GroundSpec, build_for
 from kinema.bake.report import Baked, clip_report, rig_report
 from kinema.bake.settings import BakeSettings
 from kinema.errors import InputError, KinemaError
-from kinema.io import files, names
-from kinema.jobs.order import Order, Progress, choose_clips, encode_clips
+from kinema.io import files
+from kinema.jobs.order import Order, Progress, choose_clips, encode_clips, named_beside, with_clips
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
@@ -84,11 +84,9 @@ class BakeOrder(Order):
             if spec is not None:
                 _check_ground_is_there(baked)
                 baked = replace(baked, problems=(*_ground_problems(spec, baked), *baked.problems))
-            taken = [*character.clips, *(other.name for other in made)]
-            made.append(replace(baked.clip, name=names.unique([*taken, baked.clip.name])[-1]))
+            made.append(named_beside(baked.clip, character, made))
             report["clips"].append({**clip_report(clip.name, baked), "name": made[-1].name})
-        character = replace(character, clips=character.clips | {clip.name: clip for clip in made})
-        return encode_clips(kind, character, made, settings.fps)
+        return encode_clips(kind, with_clips(character, made), made, settings.fps)
 
     def _chosen(self, character: Character) -> list[Clip]:
         """The clips that match; the rest pose, where a file without clips has targets."""

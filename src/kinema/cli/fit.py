@@ -91,10 +91,11 @@ def fit(options: FitOptions) -> None:
 
 def order_of(options: FitOptions) -> FitOrder:
     """Parse the options and read the character."""
-    from kinema.errors import FileError, InputError
+    from kinema.errors import InputError
     from kinema.fitting.job import FitOrder
     from kinema.fitting.lifting import Camera
-    from kinema.io import files, formats
+    from kinema.io import files
+    from kinema.jobs.order import read_packed
 
     camera = None
     if options.camera is not None:
@@ -107,11 +108,7 @@ def order_of(options: FitOptions) -> FitOrder:
 
         target, name = b"".join(files.encode(".glb", humanoid())), "humanoid.glb"
     else:
-        try:
-            target, name = options.onto.read_bytes(), options.onto.name
-            target = formats.detect(target, name, options.onto.parent).packed(target, options.onto)
-        except OSError as problem:
-            raise FileError(f"the file cannot be read: {problem.strerror}", str(options.onto)) from None
+        target, name = read_packed(options.onto), options.onto.name
     settings = {name: getattr(options, name) for name in ("fps", "up", "unit", "depth", "cutoff", "unswap", "contacts")}
     order = FitOrder(
         target=target,
@@ -120,7 +117,7 @@ def order_of(options: FitOptions) -> FitOrder:
         settings=settings | {"camera": camera},
         person=options.person,
         own_skeleton=options.scale_bones,
-        roles=options.overrides(),
+        target_roles=options.overrides(),
         fingerprint=options.fingerprint([options.onto, options.roles]),
     )
     order.character()  # A character that cannot be read is one problem, not one of every file.

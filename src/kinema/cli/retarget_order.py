@@ -13,9 +13,9 @@ from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.many_files import run_files
 from kinema.cli.options import RoleOptions
 from kinema.cli.retarget import FLOORS, RetargetOptions
-from kinema.errors import FileError, InputError
+from kinema.errors import InputError
 from kinema.io import atomic, formats
-from kinema.jobs.order import choose_clips
+from kinema.jobs.order import choose_clips, read_packed
 from kinema.retargeting.job import RetargetOrder
 from kinema.retargeting.joint_map import read_map, write_map
 
@@ -36,11 +36,6 @@ def run(options: RetargetOptions) -> int:
 def order_of(options: RetargetOptions) -> RetargetOrder:
     """Parse the options and read every file that they name."""
     onto = offer_conversion(options.onto)
-    try:
-        target = onto.read_bytes()
-        target = formats.detect(target, onto.name, onto.parent).packed(target, onto)
-    except OSError as problem:
-        raise FileError(f"the file cannot be read: {problem.strerror}", str(onto)) from None
     floor, ground = _ground(options)
     settings: dict[str, Any] = {
         "contacts": options.contacts,
@@ -56,7 +51,7 @@ def order_of(options: RetargetOptions) -> RetargetOrder:
     }
     named = [options.onto, options.ground, options.roles, options.onto_roles, options.map]
     order = RetargetOrder(
-        target=target,
+        target=read_packed(onto),
         target_name=onto.name,
         settings=settings,
         ground=ground,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,24 +11,19 @@ from kinema.errors import FileError
 from kinema.fitting.fit import fit
 from kinema.fitting.layouts import NAMES, Layout, layout_of
 from kinema.fitting.report import FitReport
-from kinema.io import files, names
 from kinema.io.points import PointTake, load_points_bytes
-from kinema.jobs.order import Order, Progress, encode_clips
+from kinema.jobs.order import OntoOrder, Progress, encode_clips, named_beside, with_clips
 from kinema.model.character import Character
 from kinema.model.clip import Clip
-from kinema.roles import Overrides
 
 FPS = 30.0
 """Frames a second of files that do not say."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FitOrder(Order):
+class FitOrder(OntoOrder):
     """Fit one character to the points of every file, and add the clips to its file."""
 
-    target: bytes
-    """The character's file."""
-    target_name: str
     layout: str | None = None
     """Default: what the file says."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -38,7 +32,6 @@ class FitOrder(Order):
     """Number of the only person of each file, from 1; None: all of them."""
     own_skeleton: bool = False
     """Write the person's own skeleton instead of the character."""
-    roles: Overrides | None = None
     status: ClassVar[str] = "fitted"
 
     def make(self, data: bytes, name: str, kind: str, report: dict[str, Any], progress: Progress) -> bytes:
@@ -52,8 +45,7 @@ class FitOrder(Order):
         report["clips"] = []
         for number, take in enumerate(takes):
             clip, found = fit_take(target, take, self.layout, self.settings, name)
-            taken = [*target.clips, *(other.name for other in made)]
-            made.append(replace(clip, name=names.unique([*taken, take.name])[-1]))
+            made.append(named_beside(clip, target, made, take.name))
             frames = len(take.points)
             report["clips"].append({**found.figures(), "name": made[-1].name, "frames": frames, "fps": made[-1].fps})
             people.append(found.person)
@@ -62,17 +54,7 @@ class FitOrder(Order):
             if len(people) > 1:
                 raise FileError(f"there are {len(people)} people; choose one with --person", name)
             return encode_clips(kind, people[0], list(people[0].clips.values()), None)
-        target = replace(target, clips=target.clips | {clip.name: clip for clip in made})
-        return encode_clips(kind, target, made, None)
-
-    def character(self) -> Character:
-        """Load the target; once for all files of a process."""
-        return _loaded(self.target, self.target_name, self.roles)
-
-
-@lru_cache(maxsize=1)
-def _loaded(data: bytes, name: str, roles: Overrides | None) -> Character:
-    return files.load_bytes(data, name, roles=roles)
+        return encode_clips(kind, with_clips(target, made), made, None)
 
 
 def fit_take(

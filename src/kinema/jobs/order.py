@@ -10,14 +10,16 @@ import fnmatch
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 from kinema.errors import FileError, InputError, KinemaError, listed, suggestion
-from kinema.io import files, formats
+from kinema.io import files, formats, names
 from kinema.model.character import Character
 from kinema.model.clip import Clip
+from kinema.roles import Overrides
 
 Progress = Callable[[float], None]
 """Called with the finished share of a file, 0 to 1."""
@@ -45,6 +47,35 @@ class Order(ABC):
         data: the file's bytes. name: its name. kind: suffix of the new file, such as ".glb". report: add what there is
         to say, ready for JSON.
         """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OntoOrder(Order):
+    """Make one character move as each file says, and add the clips to the character's own file."""
+
+    target: bytes
+    """The character's file."""
+    target_name: str
+    target_roles: Overrides | None = None
+    """Roles that override those that are found."""
+
+    def character(self) -> Character:
+        """Load the character; once for all files of a process."""
+        return _loaded(self.target, self.target_name, self.target_roles)
+
+
+@lru_cache(maxsize=1)
+def _loaded(data: bytes, name: str, roles: Overrides | None) -> Character:
+    return files.load_bytes(data, name, roles=roles)
+
+
+def read_packed(path: Path) -> bytes:
+    """Read a character's file, with what it keeps in files beside it."""
+    try:
+        data = path.read_bytes()
+        return formats.detect(data, path.name, path.parent).packed(data, path)
+    except OSError as problem:
+        raise FileError(f"the file cannot be read: {problem.strerror}", str(path)) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +127,17 @@ def choose_clips(character: Character, patterns: Sequence[str]) -> list[Clip]:
 def _matches(name: str, pattern: str) -> bool:
     """Whether a name equals or matches a pattern; a name may contain wildcard characters itself."""
     return name == pattern or fnmatch.fnmatchcase(name, pattern)
+
+
+def named_beside(clip: Clip, character: Character, made: Sequence[Clip], name: str | None = None) -> Clip:
+    """Return a clip, under a name by default its own, with a number where the character or a new clip has that name."""
+    taken = [*character.clips, *(other.name for other in made)]
+    return replace(clip, name=names.unique([*taken, name or clip.name])[-1])
+
+
+def with_clips(character: Character, made: Sequence[Clip]) -> Character:
+    """Return a character with new clips."""
+    return replace(character, clips=character.clips | {clip.name: clip for clip in made})
 
 
 def encode_clips(kind: str, character: Character, made: Sequence[Clip], fps: float | None) -> bytes:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kinema.io import files, formats, names
+from kinema.io import files, formats
 from kinema.io.gltf.document import Document
-from kinema.jobs.order import Order, Progress, choose_clips, encode_clips
+from kinema.jobs.order import Order, Progress, choose_clips, encode_clips, named_beside, with_clips
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.retargeting.clean import LIMITS, Fault, check, clean
@@ -36,7 +36,7 @@ class CleanOrder(Order):
         for number, clip in enumerate(chosen):
             new, found = clean(character, clip, report=True, **self.settings)
             if self.beside and new is not clip:
-                new = replace(new, name=names.unique([*character.clips, *made, f"{clip.name} clean"])[-1])
+                new = named_beside(new, character, list(made.values()), f"{clip.name} clean")
             made[clip.name] = new
             figures = {"before": as_json(found.before), "after": as_json(found.after)}
             report["clips"].append(
@@ -54,7 +54,7 @@ class CleanOrder(Order):
     def _with(self, character: Character, made: Mapping[str, Clip]) -> Character:
         """The character with its clean clips."""
         if self.beside:
-            return replace(character, clips=character.clips | {clip.name: clip for clip in made.values()})
+            return with_clips(character, list(made.values()))
         clips = {name: made.get(name, clip) for name, clip in character.clips.items()}
         source = character.source
         if isinstance(source, Document):

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from kinema.bake.grounds import GroundSpec, build_for
 from kinema.bake.report import rig_report
-from kinema.io import files, names
-from kinema.jobs.order import Order, Progress, choose_clips, encode_clips
-from kinema.model.character import Character
+from kinema.io import files
+from kinema.jobs.order import OntoOrder, Progress, choose_clips, encode_clips, named_beside, with_clips
 from kinema.model.clip import Clip
 from kinema.retargeting.retarget import retarget
 from kinema.roles import Overrides
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RetargetOrder(Order):
+class RetargetOrder(OntoOrder):
     """Move clips of every file onto one character, and add them to its file."""
 
-    target: bytes
-    """The character's file."""
-    target_name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Of `retarget`."""
     ground: GroundSpec | None = None
@@ -34,7 +29,6 @@ class RetargetOrder(Order):
     name: str | None = None
     """Name of the new clip. Default: that of the file's clip."""
     source_roles: Overrides | None = None
-    target_roles: Overrides | None = None
     """Roles that override those that are found."""
     status: ClassVar[str] = "retargeted"
 
@@ -49,20 +43,9 @@ class RetargetOrder(Order):
         chosen, made = choose_clips(source, self.clips), list[Clip]()
         for number, clip in enumerate(chosen):
             new, found = retarget(source, clip, target, report=True, **settings)
-            taken = [*target.clips, *(other.name for other in made)]
-            made.append(replace(new, name=names.unique([*taken, self.name or clip.name])[-1]))
+            made.append(named_beside(new, target, made, self.name or clip.name))
             frames = round(float(new.duration or 0.0) * new.fps) + 1
             figures = {**asdict(found), "clip": clip.name, "name": made[-1].name, "frames": frames, "fps": new.fps}
             report["clips"].append(figures)
             progress((number + 1) / len(chosen))
-        target = replace(target, clips=target.clips | {clip.name: clip for clip in made})
-        return encode_clips(kind, target, made, self.settings.get("fps"))
-
-    def character(self) -> Character:
-        """Load the target; once for all files of a process."""
-        return _loaded(self.target, self.target_name, self.target_roles)
-
-
-@lru_cache(maxsize=1)
-def _loaded(data: bytes, name: str, roles: Overrides | None) -> Character:
-    return files.load_bytes(data, name, roles=roles)
+        return encode_clips(kind, with_clips(target, made), made, self.settings.get("fps"))
