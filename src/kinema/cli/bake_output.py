@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from kinema.bake.report import rows
+from kinema.cli.file_reports import say
 
 SHORTER = 0.97
 """Share of the clip's way below which it is said that strides are shorter."""
@@ -15,16 +16,15 @@ SHORTER = 0.97
 
 def print_baked(report: dict[str, Any]) -> None:
     """Print what became of a file that was baked."""
-    screen = Console()
     unit = (report["rig"] or {}).get("unit", "units")
     for clip in report["clips"]:
-        screen.print(_table(report, clip))
+        Console().print(_table(report, clip))
         made = f"{clip['frames']} frames at {clip['fps']:g} fps{_walked(clip, unit)}{_strides(clip)}"
         for note in (made, *clip["problems"]):
-            screen.print(f"  {note}", markup=False, highlight=False, soft_wrap=True)
+            say(f"  {note}")
     for doubt in (report["rig"] or {}).get("doubts", ()):
-        screen.print(f"  {report['file']}: {doubt}", markup=False, style="yellow", soft_wrap=True)
-    screen.print(f"written to {report['output']}", markup=False, highlight=False, soft_wrap=True)
+        say(f"  {report['file']}: {doubt}", "yellow")
+    say(f"written to {report['output']}")
 
 
 def _table(report: dict[str, Any], clip: dict[str, Any]) -> Table:

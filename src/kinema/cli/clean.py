@@ -97,6 +97,7 @@ def _print(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from kinema.cli.file_reports import say
     from kinema.retargeting.clean import LIMITS, Fault, amount_of
 
     checked = "limits" in report
@@ -112,13 +113,12 @@ def _print(report: dict[str, Any]) -> None:
                 table.add_row(clip["clip"], name, shown, f"{before[name]['at']:.2f} s", limit)
             else:
                 table.add_row(clip["clip"], name, shown, amount_of(name, Fault(**clip["after"][name])))
-    screen = Console()
     if table.row_count:
-        screen.print(table)
+        Console().print(table)
     else:
-        screen.print(f"{report['file']}: nothing is wrong", markup=False, highlight=False, soft_wrap=True)
+        say(f"{report['file']}: nothing is wrong")
     for clip in report["clips"]:
         for warning in clip.get("warnings", ()):
-            screen.print(f"  {clip['clip']}: {warning}", markup=False, style="yellow", soft_wrap=True)
+            say(f"  {clip['clip']}: {warning}", "yellow")
     if not checked:
-        screen.print(f"written to {report['output']}", markup=False, highlight=False, soft_wrap=True)
+        say(f"written to {report['output']}")

@@ -84,9 +84,8 @@ def convert(options: ConvertOptions) -> None:
 
 
 def _print_converted(report: dict[str, Any]) -> None:
-    from rich.console import Console
+    from kinema.cli.file_reports import say
 
     clips = len(report["clips"])
     counted = f"{report['joints']} joints, {clips} {'clip' if clips == 1 else 'clips'}, {report['skins']} skins"
-    line = f"{report['file']}: {counted}, written to {report['output']}"
-    Console().print(line, markup=False, highlight=False, soft_wrap=True)
+    say(f"{report['file']}: {counted}, written to {report['output']}")

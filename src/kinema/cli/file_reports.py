@@ -11,6 +11,20 @@ from rich.console import Console
 from kinema.io.other_formats import hint
 
 
+def say(text: str, style: str | None = None) -> None:
+    """Print a line as it is: nothing in it is markup, and a long one is left to the terminal to wrap."""
+    Console().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_clips(report: dict[str, Any], described: Callable[[dict[str, Any]], str]) -> None:
+    """Print a line for each new clip of a file, its warnings, and where the file was written."""
+    for clip in report["clips"]:
+        say(described(clip))
+        for warning in clip["warnings"]:
+            say(f"  {warning}", "yellow")
+    say(f"written to {report['output']}")
+
+
 def print_reports(reports: list[dict[str, Any]], done: str, show: Callable[[dict[str, Any]], None]) -> None:
     """Print what became of each file. The failure of an only file is left to the caller.
 

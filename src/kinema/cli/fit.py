@@ -165,18 +165,13 @@ def _draw(strip: Path, order: FitOrder, only: Path) -> None:
 
 def _print_fitted(report: dict[str, Any]) -> None:
     """Print what became of a file."""
-    from rich.console import Console
+    from kinema.cli.file_reports import print_clips
 
-    screen = Console()
-    for clip in report["clips"]:
-        noise, mended = max(clip["noise"]) * 100, len(clip["swapped"])
-        screen.print(
+    print_clips(
+        report,
+        lambda clip: (
             f"{report['file']}: {clip['name']}: {clip['frames']} frames at {clip['fps']:g} fps, {clip['layout']}, "
-            f"up {clip['up']}, noise {noise:.1f} cm, {clip['contacts']} contacts, {mended} swapped frames mended",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
-        for warning in clip["warnings"]:
-            screen.print(f"  {warning}", markup=False, style="yellow", soft_wrap=True)
-    screen.print(f"written to {report['output']}", markup=False, highlight=False, soft_wrap=True)
+            f"up {clip['up']}, noise {max(clip['noise']) * 100:.1f} cm, {clip['contacts']} contacts, "
+            f"{len(clip['swapped'])} swapped frames mended"
+        ),
+    )

@@ -6,10 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from kinema.bake.grounds import GroundSpec, build_for
 from kinema.cli.conversion_offer import offer_conversion
+from kinema.cli.file_reports import print_clips
 from kinema.cli.many_files import run_files
 from kinema.cli.options import RoleOptions
 from kinema.cli.retarget import FLOORS, RetargetOptions
@@ -121,16 +120,11 @@ def _output_of(options: RetargetOptions, only: Path) -> Path:
 
 def print_retargeted(report: dict[str, Any]) -> None:
     """Print what became of a motion."""
-    screen = Console()
-    for clip in report["clips"]:
-        screen.print(
+    print_clips(
+        report,
+        lambda clip: (
             f"{report['file']}: {clip['clip']} → {clip['name']}: {clip['frames']} frames at {clip['fps']:g} fps, "
             f"{len(clip['joints'])} joints follow, {clip['contacts']} contacts, "
-            f"feet slide {clip['slide'][0]:.1%} of a leg before and {clip['slide'][1]:.1%} after",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
-        for warning in clip["warnings"]:
-            screen.print(f"  {warning}", markup=False, style="yellow", soft_wrap=True)
-    screen.print(f"written to {report['output']}", markup=False, highlight=False, soft_wrap=True)
+            f"feet slide {clip['slide'][0]:.1%} of a leg before and {clip['slide'][1]:.1%} after"
+        ),
+    )
