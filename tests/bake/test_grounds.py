@@ -30,6 +30,7 @@ def height(ground, x, z):
         ("slope:-10", {(0, 1): -math.tan(math.radians(10))}),
         ("stairs:0.2,0.5", {(0, -1): 0.0, (0, 0.1): 0.2, (3, 0.6): 0.4, (0, 1000): 10.0}),
         ("stairs:-0.2,0.5,3", {(0, 0.1): -0.2, (0, 100): -0.6}),
+        ("stairs:0.001,0.1,10000", {(0, 2000.0): 10.0}),
     ],
 )
 def test_words(text, heights):
@@ -53,6 +54,7 @@ def test_words(text, heights):
         "stairs:1",
         "stairs:1,0",
         "stairs:1,1,0",
+        "stairs:1,1,10001",
         "stairs:1,1,1e9",
         "stairs:1,2,3,4",
         "hills:3",

@@ -77,3 +77,20 @@ def test_a_point_out_of_reach_is_a_problem(way):
     (reported,) = baked.problems
     assert "the left hand cannot reach (3, 1.2, 0)" in reported
     assert 2.0 < float(reported.split()[-2]) <= round(baked.after.worst_reach, 2)
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(100_000, True), (100_001, False)])
+def test_a_file_of_more_than_ten_minutes_is_refused(tmp_path, rows, fits):
+    file = tmp_path / "way.csv"
+    file.write_text("".join(f"{n},0,0,0\n" for n in range(rows)))
+    if fits:
+        assert len(MovingPoint.load(file).times) == rows
+    else:
+        with pytest.raises(FileError, match="more than 100,000 rows"):
+            MovingPoint.load(file)
+
+
+def test_a_clip_is_repeated_a_thousand_times_at_most():
+    assert BakeSettings(loops=1000).loops == 1000
+    with pytest.raises(InputError, match="allowed are 1 to 1000"):
+        BakeSettings(loops=1001)

@@ -8,7 +8,7 @@ from kinema import metrics
 from kinema.bake import BakeSettings
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.feet.clearances import SHALLOWEST, _raised, find_clearances
+from kinema.bake.feet.clearances import SHALLOWEST, _raised, _way_out, find_clearances
 from kinema.demo import humanoid
 from kinema.motion.runs import stretches
 
@@ -169,7 +169,7 @@ def test_a_foot_is_put_onto_a_step_three_tenths_away_at_most(walk, drop, onto):
     assert (shift_for(walk, step)[2] > 0.0) == onto
 
 
-@pytest.mark.parametrize(("slope", "shifted"), [(0.03, True), (0.15, False)])
+@pytest.mark.parametrize(("slope", "shifted"), [(0.03, True), (0.09, False), (0.15, False)])
 def test_where_it_is_put_it_stands_level(walk, slope, shifted):
     """The ground beside the edge differs by two hundredths of a leg under the sole at most."""
     _, _, (heel, ball, _) = first_contact(walk)
@@ -216,3 +216,19 @@ def test_the_raise_fades_over_three_twentieths_of_a_second_and_none_is_left_at_c
     assert everywhere[int(swing[0]) + round(0.09 / walk.dt)] == pytest.approx(0.06 * LEG, rel=1e-6)
     assert not _raised(walk, np.where(walk.held, 0.0, 0.0075 * LEG)).any()
     assert _raised(walk, np.where(walk.held, 0.0, 0.0085 * LEG)).any()
+
+
+@pytest.mark.parametrize(("slope", "shifted"), [(0.55, True), (1.0, False)])
+def test_a_foot_is_not_put_up_a_step_to_get_out_of_a_wall(slope, shifted):
+    """Its heel is in a wall, out of which it gets by six hundredths of a leg; so far the ground under its ball may rise
+    by six tenths of the way.
+    """
+    sole = LEG * np.array(((0.0, 0.0, 0.0), (0.0, 0.0, 0.2), (1.0, 0.0, 0.2)))
+
+    def height(x, z):
+        x, z = np.asarray(x) / LEG, np.asarray(z) / LEG
+        wall, rise = z < 0.0525, slope * np.maximum(z - 0.2, 0.0) * (x < 0.5)
+        return LEG * np.where(wall, 1.0, rise)
+
+    shift = _way_out(humanoid().rig, sole[np.newaxis], km.Ground.from_function(height))
+    assert shift.any() == shifted

@@ -232,3 +232,18 @@ def test_the_body_glides_over_a_step_in_about_a_step(person):
     assert heights[at] == pytest.approx(0.1, abs=0.02)
     after = heights[at + round(0.12 / frames.dt)]
     assert after == pytest.approx(0.2 * 0.841, abs=0.015), "one standard deviation"
+
+
+@pytest.mark.parametrize(("along", "faces"), [(0.55, 0.0), (0.45, 1.0), (0.3, 1.0)])
+def test_a_body_that_is_nearly_upside_down_faces_where_its_side_says(person, along, faces):
+    """Rolled by 45 degrees, then pitched down until so much of its front lies along the ground: up to a half, the front
+    is read; below, the side, which lies elsewhere.
+    """
+    rig = person.rig
+    pitch, roll = np.arccos(along), np.radians(45)
+    rotation = arrays.mul(arrays.from_axis_angle((1.0, 0.0, 0.0), pitch), arrays.from_axis_angle((0.0, 0.0, 1.0), roll))
+    world = rig.standing_world[np.newaxis].astype(np.float64)
+    world[:, rig.hips, :3, :3] = arrays.to_matrix(rotation) @ world[:, rig.hips, :3, :3]
+    facing = facing_of(rig, world)
+    side = np.arctan2(np.sin(roll) * np.sin(pitch), np.cos(roll))
+    assert abs(np.arctan2(facing[0], facing[2])) == pytest.approx(faces * side, abs=1e-6)

@@ -12,7 +12,6 @@ from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.hold import (
-    REST_FADE,
     _while_reached,
     _within_reach,
     bridge_contacts,
@@ -172,7 +171,8 @@ def test_nothing_jumps_where_a_foot_comes_to_rest():
     clip = Clip.from_poses("hop", person.rig.skeleton, Pose.of(translations, turned, scales), times=SAMPLES)
     before, after = (part[:, toe()] for part in rotations(person, clip))
     added = arrays.angle_between(before, after)
-    assert added[np.abs(SAMPLES - 1.5) < 0.4 - REST_FADE].max() < 1e-6
+    assert added[np.abs(SAMPLES - 1.5) < 0.4 - 0.12].max() < 1e-6
+    assert added[np.abs(np.abs(SAMPLES - 1.5) - 0.4 + 0.07) < 0.6 / RATE].min() > 1e-3, "it fades over 0.12 s"
     assert np.abs(np.diff(added)).max() < np.radians(5)
 
 

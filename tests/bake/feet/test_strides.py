@@ -10,7 +10,7 @@ from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.posture import lean_body
-from kinema.bake.feet.strides import shorten_strides, way_length
+from kinema.bake.feet.strides import find_map, shorten_strides, way_length
 from kinema.bake.grounds import GroundSpec
 from kinema.bake.site import Site, grades_along, treads_along
 from kinema.demo import humanoid, quadruped
@@ -170,3 +170,25 @@ def test_a_way_of_kilometres_needs_no_more_memory():
     changed = shorten_strides(person, frames, site(person, slope(25)))
     assert np.isfinite(changed.poses.rotations).all()
     assert 0.6 < way_length(changed) / way_length(frames) < 0.75
+
+
+def stepping(length):
+    """A person that stands while its feet step so far along a slope, leg lengths: frames, hips, soles, slope."""
+    person = humanoid()
+    leg, ground = person.rig.leg_length, slope(25)
+    frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=ground, loops=4))
+    share = np.linspace(0.0, 1.0, len(frames.times))[:, np.newaxis]
+    hips = share * np.array((0.0, 1.0, 2.0)) * leg
+    soles = (share * np.array((0.0, 0.0, length)) * leg)[:, np.newaxis].repeat(2, axis=1)
+    return find_map(frames, hips, soles, site(person, ground)), leg
+
+
+@pytest.mark.parametrize(("length", "changes"), [(0.35, False), (0.6, True)])
+def test_feet_that_step_less_than_four_tenths_of_a_leg_along_the_rise_do_not_walk(length, changes):
+    found, _ = stepping(length)
+    assert (found is not None) == changes
+
+
+def test_a_map_has_a_point_every_fiftieth_of_a_leg():
+    found, leg = stepping(2.0)
+    assert np.diff(found.ground).max() < 0.0201 * leg

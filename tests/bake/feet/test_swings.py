@@ -11,7 +11,7 @@ from kinema.bake import BakeSettings, bake
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.legs import raise_hips, solve_legs
-from kinema.bake.feet.swings import MAX_SHIFT, MIN_FRAMES, smooth_swings
+from kinema.bake.feet.swings import MAX_SHIFT, MIN_FRAMES, smooth_swings, spline_for
 from kinema.bake.settings import MovingPoint
 from kinema.demo import humanoid, stairs
 from kinema.math import arrays
@@ -161,3 +161,20 @@ def test_a_body_that_is_pulled_is_left_alone(walk):
     settings = BakeSettings(lock_feet=True, pull={"left_hand": MovingPoint.fixed((0.3, 1.2, 0.4))})
     before = moved(walk, np.zeros((len(walk.times), 2, 3)))
     assert smooth_swings(PERSON, walk, before, FLOOR, settings) is before
+
+
+@pytest.mark.parametrize(("period", "left"), [(0.1, 0.01), (0.283, 0.5), (0.8, 1.0)])
+def test_what_swings_to_and_fro_in_six_time_constants_is_left_by_half(period, left):
+    """A wave of a length of 2 pi time constants, 0.045 s each, as smoothing splines of third derivatives have it."""
+    times = np.arange(241) / 120
+    poses = Pose.of(*(np.repeat(part[np.newaxis], len(times), axis=0) for part in PERSON.skeleton.rest.arrays()))
+    clip = Clip.from_poses("stand", PERSON.skeleton, poses, times=times)
+    frames = frames_of(PERSON.rig, clip, SETTINGS).without_lead
+    pinned = np.zeros((len(frames.times), 2), bool)
+    pinned[:3] = pinned[-3:] = True
+    moves = np.zeros((len(frames.times), 2, 3))
+    wave = 0.002 * np.sin(2 * np.pi * (frames.times - frames.times[0]) / period)
+    moves[..., 0] = wave[:, np.newaxis]
+    smoothed = spline_for(moves, pinned, frames).smooth(moves, np.ones(pinned.shape))[..., 0]
+    middle = slice(len(wave) // 4, -len(wave) // 4)
+    assert np.ptp(smoothed[middle, 0]) / np.ptp(wave[middle]) == pytest.approx(left, abs=0.06)
