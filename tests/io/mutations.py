@@ -2,8 +2,9 @@
 
 A seed says which file is damaged, and how. `make fuzz` tries 100,000 of them, in two processes:
 
-    python -m tests.io.mutations 100000      from seed 0 on
-    python -m tests.io.mutations --seed 4711 that one alone, with what it raises
+    python -m tests.io.mutations 100000              from seed 0 on
+    python -m tests.io.mutations --seed 4711         that one alone, with what it raises
+    python -m tests.io.mutations 5000 --only .fbx    those whose names contain this
 """
 
 import argparse
@@ -294,9 +295,10 @@ def _collect(tree, spots):
 class Trial:
     """Where damaged files are put and read from, beside the buffers that some of them need."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, only=""):
+        """only: what the names of the files contain."""
         self.files = sources()
-        self.names = sorted(self.files)
+        self.names = sorted(name for name in self.files if only in name)
         self.folder = Path(folder)
         for path in FOLDER.glob("torture/*/*.bin"):
             shutil.copy(path, self.folder)
@@ -383,23 +385,23 @@ _process = None
 """The `Trial` of this process."""
 
 
-def _start(folder):
+def _start(folder, only):
     global _process
     signal.signal(signal.SIGALRM, _alarm)
-    _process = Trial(tempfile.mkdtemp(dir=folder))
+    _process = Trial(tempfile.mkdtemp(dir=folder), only)
 
 
 def _alarm(*_):
     raise TimeoutError(f"more than {SECONDS} seconds")
 
 
-def run(first, count, processes=2, piece=200):
-    """Try seeds in several processes; what `_timed` gives, of all."""
+def run(first, count, processes=2, piece=200, only=""):
+    """Try seeds in several processes; what `_timed` gives, of all. only: what the names of the files contain."""
     pieces = [range(start, min(start + piece, first + count)) for start in range(first, first + count, piece)]
     counts, slowest, bugs, peak = Counter(), (0.0, -1), [], 0
     with (
         tempfile.TemporaryDirectory() as folder,
-        multiprocessing.get_context("spawn").Pool(processes, _start, [folder]) as pool,
+        multiprocessing.get_context("spawn").Pool(processes, _start, [folder, only]) as pool,
     ):
         for done, (some, slow, found, memory) in enumerate(pool.imap_unordered(_timed, pieces), 1):
             counts, slowest, peak = counts + some, max(slowest, slow), max(peak, memory)
@@ -416,12 +418,14 @@ def main():
     options.add_argument("count", nargs="?", type=int, default=100_000)
     options.add_argument("--first", type=int, default=0)
     options.add_argument("--seed", type=int)
+    options.add_argument("--only", default="", help="damage files whose names contain this")
+    options.add_argument("--processes", type=int, default=2)
     given = options.parse_args()
     if given.seed is not None:
         with tempfile.TemporaryDirectory() as folder:
-            print(Trial(folder).outcome(given.seed))
+            print(Trial(folder, given.only).outcome(given.seed))
         return
-    counts, (seconds, seed), bugs, peak = run(given.first, given.count)
+    counts, (seconds, seed), bugs, peak = run(given.first, given.count, given.processes, only=given.only)
     print(f"{dict(counts)}; {len(bugs)} bugs; slowest {seconds:.2f} s (seed {seed}); peak {peak} MiB a process")
     raise SystemExit(bool(bugs) or peak > MEBIBYTES)
 

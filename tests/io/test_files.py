@@ -42,6 +42,7 @@ def test_what_is_neither(content, tmp_path):
 @pytest.mark.parametrize("suffix", [".dae", ".usd", ".usda", ".usdz"])
 def test_errors_for_other_formats_explain_how_to_convert_them(tmp_path, suffix, monkeypatch):
     monkeypatch.setattr(other_formats.shutil, "which", lambda program: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
     path = tmp_path / f"walk{suffix}"
     path.write_bytes(b"whatever it holds")
     with pytest.raises(km.FileError, match=r"convert it to \.glb first\. Install Blender .* blender --background") as e:

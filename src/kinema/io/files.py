@@ -24,10 +24,10 @@ def load(
     rig: bool = True,
     max_bytes: int | None = None,
 ) -> Character:
-    """Load a character from a .glb, .gltf, .vrm, .fbx, .bvh, .npz (SMPL), .urdf or .xml (MJCF) file.
+    """Load a character from a .glb, .gltf, .vrm, .fbx, .bvh, .npz (SMPL), .usd, .urdf or .xml (MJCF) file.
 
     The format is detected from the content. Every node becomes a joint. The unit and the axes of the file are kept; FBX
-    is converted to metres, y up, and SMPL motion to y up.
+    and USD are converted to metres, y up, and SMPL motion to y up.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def load(
     rig
         Whether to find hips, legs, arms and so on (`character.rig`).
     max_bytes
-        Refuse larger files. None: what the format allows: 256 MiB for glTF and SMPL, 512 MiB for FBX, 128 MiB for BVH,
-        32 MiB for robots.
+        Refuse larger files. None: what the format allows: 256 MiB for glTF, SMPL and USD, 512 MiB for FBX, 128 MiB for
+        BVH, 32 MiB for robots.
 
     Returns
     -------

@@ -81,6 +81,7 @@ FORMATS = (
     Format("BVH", (".bvh",), "bvh", written=".bvh", one_clip=True),
     Format("VRM animation", (), "gltf.vrma", written=".vrma", one_clip=True),
     Format("SMPL", (".npz",), "smpl"),
+    Format("USD", (".usd", ".usda", ".usdc", ".usdz"), "usd"),
     Format("robot", (".urdf", ".mjcf", ".xml"), "robot"),
     Format("joint values", (), "joint_values.npz", written=".npz", one_clip=True),
     Format("joint values", (), "joint_values.csv", written=".csv", one_clip=True),

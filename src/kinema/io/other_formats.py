@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 import shutil
@@ -25,8 +26,15 @@ class OtherFormat:
     converters: str = _BLENDER
     """What converts it, and where to get that."""
     advice: str = ""
+    package: str = ""
+    """Module with which it is read, and the extra of Kinema that installs it, as "module extra"."""
     archive: bool = False
     """Whether its files hold files of any format, so that the suffix says more than the content."""
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package is there with which it is read."""
+        return bool(self.package) and importlib.util.find_spec(self.package.split()[0]) is not None
 
 
 _POINTS = "they hold points, not joints: `kinema fit` moves a character by them, `km.load_points` reads them"
@@ -46,6 +54,7 @@ OTHERS = (
         (".usd", ".usda", ".usdc", ".usdz"),
         rb"\A(?:PXR-USDC|#usda|PK\x03\x04.{26}[^\0]{1,99}\.usd)",
         "wm.usd_import",
+        package="pxr usd",
     ),
     OtherFormat("Alembic", (".abc",), rb"\A(?:Ogawa|\x89HDF)", "wm.alembic_import"),
     OtherFormat("X3D", (".x3d", ".wrl"), rb"(?:<X3D|\A#VRML)", advice=_EXPORT),
@@ -114,7 +123,8 @@ def recognised(head: bytes, suffix: str) -> OtherFormat | None:
 
 def convertible(path: Path) -> OtherFormat | None:
     """Return the format of a file that a converter may turn into .glb, by its suffix; None for all others."""
-    return next((other for other in OTHERS if other.operator and path.suffix.lower() in other.suffixes), None)
+    found = next((other for other in OTHERS if other.operator and path.suffix.lower() in other.suffixes), None)
+    return None if found is None or found.installed else found
 
 
 def conversion(path: Path, other: OtherFormat) -> list[str] | None:
@@ -132,7 +142,12 @@ def hint(head: bytes, path: Path) -> str | None:
         return None
     if not other.operator:
         return f"{other.name} files are not read; {other.advice}"
+    if other.installed:
+        return f"the content is not {other.name}"
     start = f"{other.name} files are not read; convert it to .glb first"
+    if other.package:
+        extra = other.package.split()[1]
+        start = f'{other.name} files are not read; `pip install "kinema[{extra}]"`, or convert it to .glb first'
     command = conversion(path, other)
     if command is not None:
         return f"{start}: {_shown(command)}"

@@ -175,3 +175,12 @@ def unit_normals(vertices: Any, triangles: Any, normals: Any) -> Any:
     # Scaled first, as the squares of tiny values would underflow.
     scaled = normals / np.abs(normals).max(axis=-1, keepdims=True)
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+
+
+def fans(starts: Any, sizes: Any) -> tuple[Any, Any]:
+    """Return triangles as corners, (T, 3), and the polygon of each, (T,): fans around the first corner of polygons."""
+    counts = np.maximum(sizes - 2, 0)
+    owners = np.repeat(np.arange(len(sizes)), counts)
+    turn = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = starts[owners]
+    return np.stack((first, first + turn + 1, first + turn + 2), axis=1), owners

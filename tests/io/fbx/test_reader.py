@@ -15,7 +15,8 @@ TOLERANCE = 1e-4
 """Share of the surface's size."""
 
 NOT_EQUAL = {
-    # A surface with a skin, shown by two nodes that move apart from its joints: it stands where its joints are.
+    # A surface with a skin, shown by two nodes that move apart from its joints. In Maya it moves with node and joints;
+    # here, as in glTF, with its joints alone. ufbx marks these surfaces too ("transform_skin").
     "maya_instanced_skin": 1.0,
     # Weights below 0.001 are not in the file; those that are left are made to add up to 1.
     "maya_advanced_skinned_pivot": 1e-3,

@@ -63,7 +63,7 @@ def npy(kind, shape):
         (TRC.replace("60.00\t60", "sixty\t60").encode(), "a.trc", "line 3: DataRate is 'sixty'"),
         (TRC[:60].encode(), "a.trc", "first five lines"),
         (b"HIERARCHY\nROOT", "a.csv", "BVH files hold joints, not points; km.load reads them"),
-        (b"#usda 1.0", "a.csv", "USD files are not read"),
+        (b"<COLLADA", "a.csv", "COLLADA files are not read"),
         (b"\0\1\2", "a.xyz", "no known kind of points"),
         (b"", "a.csv", "no "),
         (npy("<f8", "(9999999999, 3)"), "a.npy", r"declares the shape \(9999999999, 3\) of float64; the file holds 0"),

@@ -15,7 +15,7 @@ import numpy as np
 from kinema.io.fbx.document import FbxDocument, Object
 from kinema.io.fbx.element import Element
 from kinema.io.fbx.limits import NUMBERS_A_SURFACE
-from kinema.io.surfaces import unit_normals
+from kinema.io.surfaces import fans, unit_normals
 
 _NUMBERS_A_CORNER = 40
 """Charged for each corner of a polygon: its vertex, normal, joints and weights, and what is computed on the way."""
@@ -60,22 +60,13 @@ def read_meshes(document: FbxDocument, element: Element) -> list[MaterialMesh]:
     starts = np.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
     sizes = ends - starts + 1
     polygons = np.repeat(np.arange(len(ends)), sizes)
-    triangles, owners = _fans(starts, sizes)
+    triangles, owners = fans(starts, sizes)
     if not len(triangles):
         return []
     normals = _layer(document, element, "LayerElementNormal", ("Normals", "NormalsIndex"), 3, corners, polygons)
     materials = _layer(document, element, "LayerElementMaterial", ("Materials", "Materials"), 1, corners, polygons)
     chosen = np.full(len(owners), -1) if materials is None else materials[starts[owners], 0].astype(np.int64)
     return list(_by_material(element, positions, corners, triangles, normals, chosen))
-
-
-def _fans(starts: Any, sizes: Any) -> tuple[Any, Any]:
-    """Return triangles as corners, (T, 3), and the polygon of each, (T,): fans around the first corner of polygons."""
-    counts = np.maximum(sizes - 2, 0)
-    owners = np.repeat(np.arange(len(sizes)), counts)
-    turn = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
-    first = starts[owners]
-    return np.stack((first, first + turn + 1, first + turn + 2), axis=1), owners
 
 
 def _layer(

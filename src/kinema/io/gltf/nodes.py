@@ -88,19 +88,26 @@ def _local(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
 
 
 def _decomposed(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
-    """Decompose the matrix of a node into translation, rotation and scale.
+    """Decompose the matrix of a node; note if it is sheared."""
+    translation, rotation, scale, sheared = decomposed(np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T)
+    if sheared:
+        problems.append(f"{node.path}.matrix is sheared; the nearest translation, rotation and scale are used")
+    return translation, rotation, scale
 
-    For a sheared matrix they are the nearest ones, as in other programs, and a problem is noted.
+
+def decomposed(matrices: Any) -> tuple[Any, Any, Any, Any]:
+    """Decompose matrices, (..., 4, 4), into translation, rotation and scale. Also returns whether they are sheared.
+
+    Of sheared matrices they are the nearest ones, as in other programs.
     """
-    matrix = np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T
-    scale = np.linalg.norm(matrix[:3, :3], axis=0)
-    axes = matrix[:3, :3] / np.where(scale == 0, 1.0, scale)
-    if np.linalg.det(axes) < 0:  # A mirror, as a negative scale.
-        scale[0], axes[:, 0] = -scale[0], -axes[:, 0]
+    scale = np.linalg.norm(matrices[..., :3, :3], axis=-2)
+    axes = matrices[..., :3, :3] / np.where(scale == 0, 1.0, scale)[..., np.newaxis, :]
+    mirror = np.where(np.linalg.det(axes) < 0, -1.0, 1.0)  # As a negative scale.
+    scale[..., 0] *= mirror
+    axes[..., 0] *= mirror[..., np.newaxis]
     # The nearest rotation: exact for perpendicular axes; completes axes that a scale of 0 removed.
     u, _, v = np.linalg.svd(axes)
-    u[:, 2] *= np.sign(np.linalg.det(u @ v))
+    u[..., 2] *= np.sign(np.linalg.det(u @ v))[..., np.newaxis]
     rotation = u @ v
-    if np.abs(rotation * np.where(scale == 0, 0.0, 1.0) - axes).max() > _SHEAR:
-        problems.append(f"{node.path}.matrix is sheared; the nearest translation, rotation and scale are used")
-    return matrix[:3, 3], arrays.from_matrix(rotation), scale
+    off = np.abs(rotation * np.where(scale == 0, 0.0, 1.0)[..., np.newaxis, :] - axes).max(axis=(-2, -1))
+    return matrices[..., :3, 3], arrays.from_matrix(rotation), scale, off > _SHEAR
