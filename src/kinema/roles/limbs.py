@@ -70,7 +70,7 @@ def named(evidence: Evidence, pair: Pair) -> str:
 
 
 def _on_first_side(evidence: Evidence, symmetry: Symmetry, top: int, other: int) -> bool:
-    """Whether a limb belongs to the first side: by its first joint that is clearly off the middle, because arms may hang
+    """Whether a limb belongs to the first side: by its first joint that is clearly off the middle, as arms may hang
     across the body at rest; where there is none, by all of its joints.
     """
     joint = top
