@@ -20,14 +20,14 @@ def plain(character):
     return replace(character, skins=(), clips={})
 
 
-def broader(share):
-    """The person with arms so much shorter, and thighs so much farther apart."""
+def broader(share, arms=None):
+    """The person with thighs so much farther apart, and arms so much shorter; as much, if not given."""
     skeleton = PERSON.skeleton
     rest = skeleton.rest
     translations = rest.translations.copy()
     for arm in PERSON.rig.arms:
         for joint in arm.joints[1:]:
-            translations[int(joint)] *= share
+            translations[int(joint)] *= share if arms is None else arms
     for leg in PERSON.rig.legs:
         translations[int(leg.joints[0]), 0] /= share
     made = type(skeleton)(skeleton.names, skeleton.parents, Pose(translations, rest.rotations, rest.scales))
@@ -74,6 +74,23 @@ def test_hands_that_touch_each_other_go_on_to():
     assert np.abs(apart(target, held)[-15:] - own).max() < 0.1
     assert report.touches[1] > 0
     assert report.touches[0] >= 0.95 * report.touches[1]
+
+
+def test_a_hand_between_two_thighs_goes_on_to_touch_the_nearer_one():
+    """On wider hips it cannot touch both; half-way it would touch neither."""
+    hip, knee = (PERSON.skeleton.rest_world[int(PERSON.rig.leg("left").joints[k]), :3, 3].astype(float) for k in (0, 1))
+    goal = km.Effector("left_hand", (0.06, 0.8 * hip[1] + 0.2 * knee[1] - 0.05, hip[2] + 0.12))
+    pose = km.FullBody(PERSON, root="fixed").solve(PERSON.skeleton.rest, [goal])[0]
+    clip = km.Clip.from_poses("rest", PERSON.skeleton, Pose.of(*(np.stack([part] * 20) for part in pose.arrays())))
+    wide = broader(0.5, arms=1.0)
+    new = km.retarget(SOURCE, clip, wide, hands=1.0)
+    at = joint_positions(wide, new.sample(np.array((0.3,))).astype(np.float64))[0]
+    start, end = (at[int(joint)] for joint in wide.rig.leg("left").joints[:2])
+    wrist, elbow = (at[int(wide.rig.arm("left").joints[k])] for k in (2, 1))
+    hand = wrist + (wrist - elbow) / np.linalg.norm(wrist - elbow) * 0.05
+    along = np.clip((hand - start) @ (end - start) / ((end - start) @ (end - start)), 0.0, 1.0)
+    gap = np.linalg.norm(hand - start - along * (end - start)) / wide.rig.leg_length
+    assert gap < PLAIN["thigh"] + PLAIN["hand"] + 0.05
 
 
 def test_hands_that_are_free_stay_as_directed():

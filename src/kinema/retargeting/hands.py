@@ -26,6 +26,10 @@ from kinema.solvers.body.targets import Effector
 TOUCHES, APART = 0.04, 0.18
 """Leg lengths from a part up to which a hand is kept as near to it, and from which on it is free."""
 
+NEAREST = 0.03
+"""Leg lengths that a part is farther from a hand than the nearest one, from which on it does not hold the hand: between
+two thighs that are wide apart, a hand would touch neither."""
+
 KEPT = 0.1
 """Leg lengths within which a hand that touches in the source touches in the result."""
 
@@ -187,14 +191,17 @@ def _pairs(body: Touching) -> Iterator[tuple[str, str]]:
 
 
 def kept_touches(source: Near, result: Near) -> tuple[int, int]:
-    """Count the frames in which a hand touches something in the source and in the result, and in the source."""
+    """Count the frames in which a hand touches the part in the result that it is nearest to in the source, and those in
+    which it touches it in the source.
+    """
     touches = kept = 0
-    for key, gaps in source.gaps.items():
-        if key[0].endswith("elbow"):
-            continue
-        touch = gaps < TOUCHES
+    for hand in dict.fromkeys(name for name, _ in source.gaps if not name.endswith("elbow")):
+        keys = [key for key in source.gaps if key[0] == hand]
+        ours, theirs = (np.stack([near.gaps[key] for key in keys], axis=-1) for near in (source, result))
+        nearest, every = np.argmin(ours, axis=-1), np.arange(len(ours))
+        touch = ours[every, nearest] < TOUCHES
         touches += int(touch.sum())
-        kept += int((touch & (result.gaps[key] < KEPT)).sum())
+        kept += int((touch & (theirs[every, nearest] < KEPT)).sum())
     return kept, touches
 
 
@@ -234,6 +241,8 @@ def _share(source: Near, now: Near, key: Any, hands: float, arm_space: float, dt
     """(F,): how much a part holds a hand."""
     gap = source.gaps[key]
     near = arrays.smoothstep(np.clip((APART - gap) / (APART - TOUCHES), 0.0, 1.0))
+    nearest = np.min([gaps for other, gaps in source.gaps.items() if other[0] == key[0]], axis=0)
+    near *= 1.0 - arrays.smoothstep(np.clip((gap - nearest) / NEAREST, 0.0, 1.0))
     share = np.zeros_like(gap) if key[0].endswith("elbow") else hands * near
     if arm_space and not key[1].endswith("hand"):
         share = np.maximum(share, arm_space * (now.gaps[key] < np.minimum(gap, APART)))
