@@ -27,7 +27,7 @@ PAGES = {
 }
 """Pages of the repository by their names on the site."""
 
-SHOWN = {".py": "python", ".json": "json", ".yml": "yaml"}
+SHOWN = {".py": "python", ".json": "json", ".yml": "yaml", ".html": "html", ".ipynb": "json"}
 """Files that are shown as code when a page links to them."""
 
 LARGEST = 40_000
