@@ -167,3 +167,13 @@ def test_who_flies_longer_than_a_jump_is_told(standing, seconds, told):
     low = moved(world, offsets * (0.04 / 0.06))
     assert list(off_the_ground(frames, low, FLOOR)) == []
     assert (LONGEST_JUMP, NEAR) == (0.8, 0.05)
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.2, False), (0.3, True)])
+def test_a_height_is_taken_over_a_seventh_of_a_second(standing, share, told):
+    """Half of what a body is lifted for a fifth of a second counts, and 0.12 leg lengths are told."""
+    frames, world, figures = standing
+    offsets = np.zeros((FRAMES, 3))
+    offsets[40:52, 1] = share * figures.leg
+    found = [words for words in off_the_ground(frames, moved(world, offsets), FLOOR) if words.startswith("the body is")]
+    assert len(found) == told

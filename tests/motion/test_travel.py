@@ -8,7 +8,7 @@ from kinema import metrics
 from kinema.demo import humanoid, quadruped, spider
 from kinema.math import arrays
 from kinema.motion.soles import sole_points
-from kinema.motion.travel import travel_of
+from kinema.motion.travel import _common, _fit, _solve, _turned, travel_of
 
 BODIES = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 
@@ -123,10 +123,33 @@ def test_one_leg_that_runs_in_place_shows_the_travel(speed, needed, closed):
     assert travel.needed == (needed and closed)
 
 
-def test_one_leg_of_eight_strikes():
-    rig = spider().rig
-    points = np.zeros((61, 8, 3, 3))
+@pytest.mark.parametrize(("body", "needed"), [(quadruped, True), (spider, False)])
+def test_one_leg_of_eight_strikes_and_one_of_four_walks(body, needed):
+    rig = body().rig
+    points = np.zeros((61, len(rig.legs), 3, 3))
     points[..., 1] = rig.floor + 0.5 * rig.leg_length
     points[:, 0, :, 2] = np.linspace(0.0, -3.0 * rig.leg_length, 61)[:, np.newaxis]
     points[:, 0, :, 1] = rig.floor
-    assert not travel_of(rig, points, 1 / 60, closed=True).needed
+    assert travel_of(rig, points, 1 / 60, closed=True).needed == needed
+
+
+@pytest.mark.parametrize(("alike", "together"), [(7, True), (5, False)])
+def test_feet_slip_as_six_of_ten_do_or_else_on_average(alike, together):
+    velocities = np.zeros((10, 3))
+    velocities[:alike, 2] = 1.0 + 0.01 * np.arange(alike)
+    velocities[alike:, 0] = 3.0
+    expected = np.median(velocities, axis=0) if together else velocities.mean(axis=0)
+    np.testing.assert_allclose(_common(velocities, 0.1), expected)
+
+
+@pytest.mark.parametrize(("noise", "turns"), [(0.1, True), (0.2, False)])
+def test_a_turn_explains_four_tenths_of_what_a_straight_walk_leaves_or_is_none(noise, turns):
+    """Soles that move back and turn by half a radian a second, and shake."""
+    draw = np.random.default_rng(3)
+    at = draw.uniform(-0.4, 0.4, (90, 2, 3, 2))
+    moved = -(np.array((0.0, 1.0)) + 0.5 * _turned(at)) + noise * draw.standard_normal(at.shape)
+    low = np.ones(at.shape[:3])
+    left = [_solve(moved, at, low, 0.9, which)[3] for which in (True, False)]
+    assert (left[0] < 0.6 * left[1]) == turns
+    assert turns or left[0] < 0.9 * left[1], "it explains something"
+    assert (_fit(moved, at, low, 0.9)[1] != 0.0) == turns

@@ -192,3 +192,14 @@ def test_feet_that_step_less_than_four_tenths_of_a_leg_along_the_rise_do_not_wal
 def test_a_map_has_a_point_every_fiftieth_of_a_leg():
     found, leg = stepping(2.0)
     assert np.diff(found.ground).max() < 0.0201 * leg
+
+
+def test_strides_become_shorter_to_a_third_at_most():
+    """On treads of a tenth of a metre, seven of which are a step: the map is that much steeper, and no more."""
+    ground = stairs(0.15, 0.1)
+    person = humanoid()
+    frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=ground, loops=4))
+    soles = metrics.sole_points(person.rig, frames.world)
+    hips = frames.world[:, person.rig.hips, :3, 3]
+    found = find_map(frames, hips, (soles[:, :, 0] + soles[:, :, 2]) / 2, site(person, ground))
+    assert (np.diff(found.clip) / np.diff(found.ground)).max() == pytest.approx(math.exp(1.2), rel=0.01)

@@ -344,3 +344,16 @@ def test_a_long_clip_is_read_in_parts(monkeypatch):
     animator.update(1 / HZ)
     assert 700 < max(asked) < 1500
     assert len(tables(animator)[0].landings) > 1700
+
+
+@pytest.mark.parametrize(("way", "walks"), [(0.08, True), (0.12, False)])
+def test_a_walk_in_place_ends_within_a_tenth_of_a_leg_of_where_it_began(way, walks):
+    """Hips that go farther take the body along themselves."""
+    animator, person = walking(), humanoid()
+    clip = person.clips["walk"].in_place(joint="root")
+    times = np.linspace(0.0, clip.duration, 61)
+    world = person.skeleton.world(clip.sample(times)).astype(float)
+    hips, soles = world[:, person.rig.hips, :3, 3].copy(), metrics.sole_points(person.rig, world)
+    hips[:, 2] += np.linspace(0.0, way, 61) * person.rig.leg_length
+    moves = animator["feet"]._clip_landings._travel(hips, soles, 60 / clip.duration, True)
+    assert (np.abs(moves[-1, :3, 3]).max() > 0.3) == walks
