@@ -2,8 +2,10 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +41,13 @@ def samples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
     write_samples(folder)
     return folder
+
+
+def test_no_text_begins_with_a_reference_to_another():
+    """Each docstring and each note of a constant says itself what it describes."""
+    sources = Path(km.__file__).parent.rglob("*.py")
+    found = [path.name for path in sources if re.search(r'"""The same\b', path.read_text("utf-8"))]
+    assert found == []
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

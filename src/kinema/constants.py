@@ -9,7 +9,7 @@ LARGEST_FLOAT64 = 1e100
 """Largest magnitude accepted in float64: its cube is still finite, so no product in a kernel overflows."""
 
 LARGEST_FLOAT32 = 1e17
-"""The same for float32, whose largest number is 3e38: squares are finite."""
+"""Largest magnitude accepted in float32, whose largest number is 3e38: squares are finite."""
 
 TOLERANCE = 1e-4
 """Default distance from the target that counts as reached, as a fraction of the chain's length."""
@@ -78,10 +78,10 @@ THREADS_FROM_CLOSED_FORM = 131_072
 threads are even at 65,536 limbs and 1.8 times as fast at 262,144."""
 
 THREADS_FROM_ITERATIVE = 4_096
-"""The same for iterative solvers: 0.7 times as fast at 1,024 chains of 10 bones, 1.3 times at 4,096."""
+"""Batch size from which threads pay for iterative solvers: 0.7 times as fast at 1,024 chains of 10 bones, 1.3 times at 4,096."""
 
 THREADS_FROM_POSES = 1_024
-"""The same for work per character: a pose of 60 joints takes a microsecond or more."""
+"""Batch size from which threads pay for work per character: a pose of 60 joints takes a microsecond or more."""
 
 # --- feet ------------------------------------------------------------------------------------------------------
 

@@ -181,7 +181,7 @@ def _order(order: str) -> tuple[list[int], bool]:
 
 
 def _wrapped(angle: NDArray[Any]) -> NDArray[Any]:
-    """The same angles from -pi to pi."""
+    """Wrap angles to -pi to pi."""
     pi = angle.dtype.type(math.pi)
     return angle - 2 * pi * ((angle > pi).astype(angle.dtype) - (angle < -pi))
 

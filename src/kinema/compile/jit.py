@@ -73,7 +73,7 @@ def batch(function: Callable[..., Any]) -> Any:
 
 
 def packed_batch(function: Callable[..., Any]) -> Any:
-    """The same for a loop around straight-line arithmetic: LLVM packs neighbouring numbers into vectors.
+    """Compile a loop around straight-line arithmetic: LLVM packs neighbouring numbers into vectors.
 
     Code with many branches becomes slower that way. The results have the same bits.
     """
@@ -81,7 +81,7 @@ def packed_batch(function: Callable[..., Any]) -> Any:
 
 
 def allocating_batch(function: Callable[..., Any]) -> Any:
-    """The same for a loop that allocates what it works on."""
+    """Compile a loop that allocates what it works on."""
     return _entry(function, **_ENTRY)
 
 

@@ -70,7 +70,7 @@ class EntryContext(CPUContext):  # type: ignore[misc]
 
     @classmethod
     def based_on(cls, context: Any) -> Any:
-        """The same description as another, of this class."""
+        """Return a description like another, of this class."""
         same = copy.copy(context)
         same.__class__ = cls
         return same
@@ -141,7 +141,7 @@ _takes_location: dict[Any, bool] = {}
 
 
 class KernelContext(EntryContext):
-    """The same for kernels."""
+    """Describe the calls of kernels."""
 
     convention = KernelConvention
 

@@ -209,7 +209,7 @@ class Pose:
         return t, r, s
 
     def copy(self) -> Pose:
-        """The same pose in memory of its own."""
+        """Copy the pose to memory of its own."""
         return Pose.of(*(array.copy() for array in self.arrays()), names=self.names)
 
     def astype(self, dtype: DTypeLike) -> Pose:
@@ -303,5 +303,5 @@ def _empty(shape: tuple[int, ...], joints: int, dtype: Any) -> LocalTransforms:
 
 
 def _rows(pose: LocalTransforms) -> LocalTransforms:
-    """The same memory with one row per joint of the whole batch."""
+    """View a pose with one row per joint of the whole batch, in the same memory."""
     return LocalTransforms(*(array.reshape(-1, array.shape[-1]) for array in pose))

@@ -34,7 +34,7 @@ class RootMotion(NamedTuple):
 
 @kernel
 def wrapped(angle):
-    """The same angle, from -pi to pi."""
+    """Wrap an angle to -pi to pi."""
     whole = like(angle, 2.0 * math.pi)
     return angle - whole * like(angle, math.floor(angle / whole + like(angle, 0.5)))
 

@@ -30,7 +30,7 @@ SLERP_NEAR_FLOAT32 = 0.6
 from key to key. Keys farther apart are interpolated by angles."""
 
 SLERP_NEAR_FLOAT64 = 0.95
-"""The same for float64 (6e-16): 36 degrees from key to key."""
+"""Smallest such cosine for float64's rounding (6e-16): 36 degrees from key to key."""
 
 PATHS = {"translation": 3, "rotation": 4, "scale": 3}
 """What a track can animate, and how many numbers each takes."""

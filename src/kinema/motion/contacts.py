@@ -65,7 +65,7 @@ PLANTED = ContactRule(height=0.018, speed=PLANTED_SPEED, of_body=0.25)
 three times the body's speed."""
 
 SKATING = ContactRule(height=0.018, speed=PLANTED_SPEED, of_body=0.5)
-"""The same in walks in place, where the travel of the body is an estimate and feet skate."""
+"""Planted feet in walks in place, where the travel of the body is an estimate and feet skate."""
 
 STILL = ContactRule(height=0.035, speed=0.25, of_body=0.12, above_lowest=True)
 """Points that hardly move just above the floor: they hold their foot. The faster a body passes over it, the less still

@@ -72,7 +72,7 @@ def find(character: Character) -> list[Limit | None]:
 
 
 def with_limits(character: Character) -> Character:
-    """The same character, with these limits on its skeleton; clips and rig are those of the new skeleton."""
+    """Return a character with these limits on its skeleton; clips and rig are those of the new skeleton."""
     old = character.skeleton
     skeleton = Skeleton(old.names, old.parents, old.rest, find(character), old.inverse_bind)
     clips = {name: replace(clip, skeleton=skeleton) for name, clip in character.clips.items()}

@@ -41,8 +41,8 @@ ROUNDING = 1.001
 """A sole that is so little deeper than before is where it was."""
 
 FASTEST_FLIP = np.radians(40.0) * 60.0
-"""The same for a leg that flips over while its foot swings. Where nothing else helps, its foot goes wherever that takes
-it."""
+"""Radians a second beyond those of the clip at which a leg flips over while its foot swings. Where nothing else helps,
+its foot goes wherever that takes it."""
 
 IN_SWING = ((FASTEST_BEYOND, MOST_MOVED), (FASTEST_FLIP, MOST_MOVED), (FASTEST_FLIP, np.inf))
 """What is tried in a swing: how fast joints may rotate, and how far the sole may be moved, leg lengths."""

@@ -48,7 +48,7 @@ TENTACLE_REACH = BONES * BONE
 START = 1.0
 """Start of the creature along the ground, m: in front of what there is to climb."""
 START_ON = {"rocks": 3.0, "voxels": 3.0, "level": 3.0}
-"""The same on grounds without a slope or stairs, m: where they become rough."""
+"""Start on grounds without a slope or stairs, m: where they become rough."""
 WANDERS = np.array(((-0.5, 0.0, 1.8), (1.3, 0.0, 5.0)))
 """Corners of the area it wanders in, m: near the tentacles, but out of their way."""
 STROLL, CHOICES = 1.2, 8

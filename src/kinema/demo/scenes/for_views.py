@@ -6,7 +6,7 @@ MODEL, GROUND = "model.glb", "ground.bin"
 """Files that a scene gives its view: a character's surface, and the ground as `packed_mesh` packs it."""
 
 PEOPLE = "people_{}.bin"
-"""The same for a level of detail of the crowd's characters, by its number."""
+"""File of a level of detail of the crowd's characters, by its number."""
 
 TIMELINE = "Timeline"
 """Group of the controls that the page shows as a timeline instead of in the panel."""

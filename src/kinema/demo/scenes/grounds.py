@@ -35,7 +35,7 @@ TERRAINS: dict[str, tuple[Callable[[], Terrain], str]] = {
 
 NAMES = ("course", "slope", "stairs", "rocks", "voxels", "level")
 LABELS = ("Course", "Slope", "Stairs", "Rocks", "Blocks", "Level ground")
-"""The same as the page names them."""
+"""What the page calls them."""
 
 
 @lru_cache(maxsize=8)

@@ -27,7 +27,8 @@ ANGLE_BOUND = 3e-3
 """Radians (0.2 degrees) that a rotation may be off between two samples."""
 
 MOVE_BOUND = 3e-4
-"""The same for positions, as a share of the largest distance between two joints of the rest pose; and for scales."""
+"""How far a position may be off there, as a share of the largest distance between two joints of the rest pose; and a
+scale."""
 
 _CHECKED = (0.25, 0.75)
 """Shares of the time between two samples at which the way is checked: an even ease is half-way at half time."""

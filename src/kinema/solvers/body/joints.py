@@ -133,7 +133,7 @@ def along_own_rail(joint, state, v):
 
 @routine
 def find_limit_edges(joint, state, rounding):
-    """The same for a joint with a limit."""
+    """Find the edges that a joint with a limit is at."""
     limit = joint.limit
     slack = rounding * EDGE_SLACK
     away = quat.mul(quat.conj(load4(joint.rest)), load4(state.rotation))

@@ -19,7 +19,7 @@ HIPS, TRUNK, NECK, HEAD = 0.14, 0.355, 0.02, 0.065
 neck and head."""
 
 ARMS = (0.056, 0.032, 0.012)
-"""The same of both upper arms, forearms and hands,"""
+"""Shares of both upper arms, forearms and hands,"""
 
 LEGS = (0.2, 0.093, 0.029)
 """and of both thighs, shins and feet. Animals with more legs have the same shares, spread over all legs."""

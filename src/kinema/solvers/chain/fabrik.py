@@ -61,7 +61,7 @@ def forward(work):
 
 @routine
 def backward_limited(work, table, settings):
-    """The same as `backward`, with every bone held within the widest angle that its child's limit allows."""
+    """Pull as `backward` does, with every bone held within the widest angle that its child's limit allows."""
     chain, group, scratch = work.chain, work.group[0], work.scratch[0]
     tip = chain[chain.size - 1]
     for k in range(group.miss.size):

@@ -27,7 +27,7 @@ starts miss one in 600 of those of arms with a cone and a hinge, and 16 miss 3% 
 missed one in 10,000."""
 
 ATTEMPTS_FAR = 4
-"""The same for targets farther away than the chain is long, which nothing reaches."""
+"""Starts tried for targets farther away than the chain is long, which nothing reaches."""
 
 BETTER = 0.25
 """Share of the squared error of the first start below which another one counts that does not reach the target either:

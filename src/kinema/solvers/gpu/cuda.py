@@ -42,7 +42,7 @@ _THREADS = 64
 """Threads a block for closed-form solvers: measured on an H200, 128 and 256 are 1% and 7% slower."""
 
 _CHAIN_THREADS = 32
-"""The same for long chains: 64 and 128 are 3% and 4% slower, because a block waits for its slowest chain."""
+"""Threads a block for long chains: 64 and 128 are 3% and 4% slower, because a block waits for its slowest chain."""
 
 _UNUSABLE = 8
 """Flag beside those of `notices`: a number that cannot be used."""
@@ -81,7 +81,7 @@ class DeviceArray(NamedTuple):
     """Its address."""
 
     def wrapped(self) -> Any:
-        """The same memory as a numba device array."""
+        """View the memory as a numba device array."""
         return self.array if hasattr(self.array, "copy_to_host") else checked_cuda().as_cuda_array(self.array)
 
 

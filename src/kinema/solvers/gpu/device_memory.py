@@ -42,7 +42,7 @@ class Store:
         return raw
 
     def lend(self, raw: Any, size: int) -> Any:
-        """The same memory as an array that gives it back to the store when the last part of it is gone."""
+        """View memory as an array that gives it back to the store when the last part of it is gone."""
         try:
             from numba.cuda.cudadrv.devicearray import DeviceNDArray
             from numba.cuda.cudadrv.driver import MemoryPointer

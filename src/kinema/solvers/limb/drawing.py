@@ -85,7 +85,7 @@ def draw_limb(
 
 
 def _wrapped(angle: Any) -> Any:
-    """The same angle from -180 (left out) to 180 degrees."""
+    """Wrap an angle to -180 (left out) to 180 degrees."""
     return 180.0 - np.mod(180.0 - angle, 360.0).astype(angle.dtype)
 
 
