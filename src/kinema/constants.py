@@ -78,7 +78,8 @@ THREADS_FROM_CLOSED_FORM = 131_072
 threads are even at 65,536 limbs and 1.8 times as fast at 262,144."""
 
 THREADS_FROM_ITERATIVE = 4_096
-"""Batch size from which threads pay for iterative solvers: 0.7 times as fast at 1,024 chains of 10 bones, 1.3 times at 4,096."""
+"""Batch size from which threads pay for iterative solvers: 0.7 times as fast at 1,024 chains of 10 bones, 1.3 times at
+4,096."""
 
 THREADS_FROM_POSES = 1_024
 """Batch size from which threads pay for work per character: a pose of 60 joints takes a microsecond or more."""

@@ -28,8 +28,8 @@ on average, where going on with it to the end takes 9.6. Three would be faster (
 a third), but they change the pose: by 0.1% (FABRIK) and 0.8% (CCD) of the chain's length on average."""
 
 MAIN_PASSES_LIMITED = 12
-"""FABRIK or CCD passes with limits, where the finish is the one that stalls. Measured on 10 bones with cones and hinges: six reach
-the same targets in two thirds of the time, with other poses."""
+"""FABRIK or CCD passes with limits, where the finish is the one that stalls. Measured on 10 bones with cones and hinges:
+six reach the same targets in two thirds of the time, with other poses."""
 
 FINISH_PASSES = 24
 """Gauss-Newton passes, besides one a joint, before a chain counts as stalled. Without limits the 99th percentile of
