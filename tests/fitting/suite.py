@@ -38,7 +38,9 @@ ROWS = {
     "depth 6 cm": Noise(depth=0.06),
     "swapped": Noise(swapped=0.1),
     "arm lost": Noise(lost_arm=1.0),
+    "standing": Noise(),
 }
+"""What is seen. "standing": the same body with feet that stand on its floor; else they are left where the points are."""
 
 
 def takes() -> list[str]:
@@ -82,7 +84,7 @@ def run(path: str, layout: str, row: str, onto: str = "", **settings: Any) -> di
     points, swapped = observe(real, layout, noise, seed=sum(map(ord, path + layout + row)))
     body = character(onto or path)
     size = body.rig.leg_length / LEG if not onto else 1.0
-    asked: dict[str, Any] = {"contacts": bool(onto)} | settings
+    asked: dict[str, Any] = {"contacts": bool(onto) or row == "standing"} | settings
     began = time.perf_counter()
     clip, report = km.fit(body, points * size, layout=layout, fps=FPS, report=True, **asked)
     seconds = time.perf_counter() - began

@@ -97,6 +97,13 @@ class ClipFrames:
     own_poses: Pose | None = None
     """(F,): poses of the clip before its strides were made shorter; None if they are the same."""
 
+    @classmethod
+    def of_poses(cls, rig: Rig, times: Any, poses: Pose, held: Any) -> ClipFrames:
+        """Return frames of poses as they are, of which it is known which feet stand, (F, L)."""
+        still = np.broadcast_to(np.eye(4), (len(times), 4, 4))
+        travel = Travel(np.zeros((len(times) - 1, 3)), 0.0, 0.0, rig.floor, 0)
+        return cls(times, poses, still, held, held, np.zeros_like(held), 0, 1, rig, travel)
+
     @property
     def dt(self) -> float:
         """Seconds from frame to frame."""

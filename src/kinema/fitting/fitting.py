@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kinema import validation
+from kinema.bake.clip_frames import ClipFrames
 from kinema.errors import counted
 from kinema.fitting.axes import OF_LEG, Axes, find_axes, height_of
 from kinema.fitting.cleaning import Cleaned, clean_points
@@ -27,17 +28,21 @@ from kinema.fitting.person import LIMBS, Person, Stance, limb_bones, make_person
 from kinema.fitting.polish import is_captured
 from kinema.fitting.polish import polish as polish_poses
 from kinema.fitting.report import FitReport
-from kinema.fitting.rotations import body_rotations
+from kinema.fitting.rotations import Footing, body_rotations, flat_slopes
+from kinema.fitting.standing import standing_parts
 from kinema.fitting.swaps import find_swaps, swap_sides
 from kinema.fitting.take import Take
 from kinema.fitting.travel import find_travel, is_centred
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
+from kinema.motion.soles import BALL, HEEL, TIP
 from kinema.retargeting.matching import match
+from kinema.retargeting.motion import Motion
 from kinema.retargeting.parts import Body
+from kinema.retargeting.placed import Placed
 from kinema.retargeting.report import RetargetReport
-from kinema.retargeting.retarget import find_palms, retarget, rig_of
+from kinema.retargeting.retarget import rig_of, standing_bodies, with_handles
 from kinema.retargeting.transfer import tables, transfer
 
 UNITS = (1.0, 0.01, 0.001, 100.0, 1000.0, 0.0254, 1.0 / 0.0254)
@@ -194,26 +199,31 @@ class Fitting:
         near = [ratio for ratio in ratios if abs(scale / ratio - 1.0) < SAME_UNIT]
         return near[0] if self.captured and near else scale
 
-    @cached_property
+    @property
     def absolute(self) -> bool:
-        """Whether the points are in the space of the character: then its floor is theirs."""
+        """Whether the points may be in the space of the character."""
         return not self.centred and any(self.scale == unit / self.axes.unit for unit in UNITS)
 
-    @cached_property
+    @property
     def floor(self) -> float:
-        """Height of the floor, metres."""
+        """Height of what becomes the floor of the character, metres."""
+        keeps = self.captured and self.absolute and not self.settings.contacts
+        return self.stance.body.rig.floor / self.scale if keeps else self.seen_floor
+
+    @cached_property
+    def seen_floor(self) -> float:
+        """Height of what feet stand on, metres."""
         rig, at = self.stance.body.rig, self.at
-        if self.captured and self.absolute:
-            return rig.floor / self.scale
         ankles = [at[f"{leg.name}_ankle"][:, 1] for leg in rig.legs if f"{leg.name}_ankle" in at]
         if not ankles:
             return 0.0
         return float(np.quantile(np.min(ankles, axis=0), FLOOR)) - self.stance.body.ankle_height / self.scale
 
-    @property
-    def standing(self) -> float:
-        """Height of ankles that stand, metres."""
-        return self.floor + self.stance.body.ankle_height / self.scale
+    @cached_property
+    def footing(self) -> Footing:
+        """How the person's feet stand, metres."""
+        slopes = {} if self.captured else flat_slopes(self.at, self.leg)
+        return Footing(self.seen_floor + self.stance.body.ankle_height / self.scale, self.leg, slopes)
 
     @cached_property
     def person(self) -> Person:
@@ -224,7 +234,7 @@ class Fitting:
     def poses(self) -> Pose:
         """(T,): of the person."""
         at = self.at
-        rotations = body_rotations(at, self.stance, self.settings.fps, self.standing, self.leg)
+        rotations = body_rotations(at, self.stance, self.settings.fps, self.footing)
         return pose_of(self.person, rotations, 0.5 * (at["left_hip"] + at["right_hip"]))
 
     @cached_property
@@ -238,37 +248,49 @@ class Fitting:
 
     def transferred(self) -> Pose:
         """(T,): of the character, by directions and the path of the hips."""
-        ours, theirs = find_palms(self.person.rig, self.stance.body.rig, False)
-        source, target = Body(self.person.rig, palms=ours), Body(self.stance.body.rig, palms=theirs)
+        source, target = standing_bodies(self.person.character, self.character)
         return transfer(tables(source, target, match(source, target), self.scale), self.poses, target)
 
     def polished(self) -> Pose:
         """(T,): of the character, moved to where the points are."""
-        axes = self.stance.body.axes
-        at = {role: value * self.scale @ axes.T for role, value in self.at.items()}
-        extra = None
+        body, size = self.stance.body, self.axes.unit * self.scale
+        lift = np.array((0.0, body.rig.floor - self.floor * self.scale, 0.0))
+        at = {role: (value * self.scale + lift) @ body.axes.T for role, value in self.at.items()}
+        layout, extra = None, None
         if self.layout.offsets:
-            count = len(self.layout.offsets)
-            extra = self.cleaned.take.points[:, -count:] @ self.axes.turn.T * self.axes.unit * self.scale @ axes.T
-        return polish_poses(self.stance.body, self.transferred(), at, self.layout if extra is not None else None, extra)
+            layout, count = self.layout, len(self.layout.offsets)
+            extra = (self.cleaned.take.points[:, -count:] @ self.axes.turn.T * size + lift) @ body.axes.T
+        return polish_poses(body, self.transferred(), at, layout, extra)
 
     def run(self) -> tuple[Clip, RetargetReport | None]:
         """Make the clip."""
-        character, settings = self.character, self.settings
-        polished = self.captured if settings.polish is None else settings.polish
-        if polished or self.layout.offsets:
-            clip = self._clip(self.polished())
-            source: Character = character
-        elif settings.contacts:
-            clip, source = self.clip, self.person.character
-        else:
-            return self._clip(self.transferred()), None
-        if not settings.contacts or not self.stance.body.rig.legs:
-            return clip, None
-        if len(self.times) < 2:
-            return (clip if source is character else self._clip(self.transferred())), None
-        scale = None if source is character else self.scale
-        return retarget(source, clip, character, ground="keep", scale=scale, report=True)
+        polishes = self.captured if self.settings.polish is None else self.settings.polish
+        polished = self.polished() if polishes or self.layout.offsets else None
+        stands = self.settings.contacts and self.stance.body.rig.legs and len(self.times) > 1
+        if not stands:
+            return self._clip(self.transferred() if polished is None else polished), None
+        motion = self.motion(polished)
+        done = motion.on_feet(True)
+        return self._clip(with_handles(self.stance.body.rig, done.poses)), motion.report(done, False)
+
+    def motion(self, posed: Pose | None) -> Motion:
+        """Prepare the person's motion for the character. posed: of the character, None for the directions of limbs."""
+        person, (source, target) = self.person, standing_bodies(self.person.character, self.character)
+        held, stays = standing_parts(self.foot_points(source), self.leg, 1.0 / self.settings.fps)
+        frames = ClipFrames.of_poses(person.rig, self.times, self.poses, held)
+        both = person.character, self.character
+        return Motion(frames, source, target, False, self.scale, None, both, 0.0, 0.0, False, posed, stays)
+
+    def foot_points(self, source: Body) -> Any:
+        """(T, L, 2, 3): heel and ball of each foot, as seen where they are; metres, heights above the floor."""
+        still = np.broadcast_to(np.eye(4), (len(self.times), 4, 4))
+        points = Placed(source.rig, self.poses, still).soles(source).points[:, :, :TIP].copy()
+        for k, leg in enumerate(source.rig.legs):
+            for part, roles in ((HEEL, ("heel",)), (BALL, ("ball", "toe"))):
+                seen = [self.at[role] for name in roles if (role := f"{leg.name}_{name}") in self.at]
+                if seen:
+                    points[:, k, part] = seen[0] - (0.0, self.floor, 0.0)
+        return points
 
     def report(self, feet: RetargetReport | None) -> FitReport:
         """Describe what was found and done."""

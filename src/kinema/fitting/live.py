@@ -231,7 +231,7 @@ class Fitter:
         at = self._placed(take, smoothed, fitting)
         self._window.append(at)
         window = {role: np.stack([each[role] for each in self._window]) for role in at}
-        rotations = body_rotations(window, fitting.stance, 1.0 / self._tracks.interval, fitting.standing, fitting.leg)
+        rotations = body_rotations(window, fitting.stance, 1.0 / self._tracks.interval, fitting.footing)
         hips = 0.5 * (at["left_hip"] + at["right_hip"])
         pose = pose_of(fitting.person, {role: value[-1:] for role, value in rotations.items()}, hips[np.newaxis])[0]
         assert self._retargeter is not None
@@ -266,7 +266,7 @@ class Fitter:
         turn = fitting.axes.turn.T * fitting.axes.unit
         at = {role: value[0] @ turn for role, value in take.moved(rows).by_role().items()}
         if np.abs(0.5 * (at["left_hip"] + at["right_hip"])).max() < CENTRED and "left_ankle" in at:
-            low = min(at["left_ankle"][1], at["right_ankle"][1]) - fitting.standing
+            low = min(at["left_ankle"][1], at["right_ankle"][1]) - fitting.footing.ankle
             at = {role: value - (0.0, low, 0.0) for role, value in at.items()}
         return at
 

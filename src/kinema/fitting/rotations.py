@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,12 @@ BENT_STANCE = 0.1, 0.3
 PELVIS_LEANS = 0.6
 """Share of the lean of the trunk that the pelvis follows, where no point of the spine shows more."""
 
-FLAT_BELOW = 0.15
-"""Leg lengths that an ankle is lifted, at which a foot without points hangs on its shin; on the floor it is flat."""
+LOWEST, LOW, FEWEST = 0.05, 0.03, 5
+"""Quantile of an ankle's height, leg lengths above that up to which its foot is flat, and frames of that at least."""
+
+FLAT_BELOW, MOST_PITCH = 0.15, 0.2
+"""Leg lengths that an ankle is lifted, at which a foot without points hangs on its shin; below that it stands on its
+ball, pitched by so many radians at most."""
 
 NOSE_TO_TOP = (0.0, 0.16, -0.12)
 """Metres from the nose to the top of the head, left, up and ahead."""
@@ -51,11 +56,38 @@ T_POSE = {
 Points = Mapping[str, Any]
 
 
-def body_rotations(at: Points, stance: Stance, fps: float, standing: float, leg: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Footing:
+    """How the feet of the points stand, in their unit."""
+
+    ankle: float
+    """Height of ankles that stand."""
+    leg: float
+    """Length of a leg."""
+    slopes: Mapping[str, float] = field(default_factory=dict)
+    """Radians that the way from ankle to ball goes up while a foot is flat, by side; default: as in the stance."""
+
+
+def flat_slopes(at: Points, leg: float) -> dict[str, float]:
+    """Measure how flat feet slope from ankle to ball, radians, by side: every body model has its ball elsewhere.
+
+    Feet with points of heel and toe show their sole and are left out. leg: its length, in the unit of the points.
+    """
+    found = {}
+    for side in SIDES:
+        if f"{side}_ball" in at and not (f"{side}_heel" in at and f"{side}_toe" in at):
+            height = at[f"{side}_ankle"][:, 1]
+            low = height < np.quantile(height, LOWEST) + LOW * leg
+            way = arrays.unit(at[f"{side}_ball"] - at[f"{side}_ankle"])
+            if low.sum() >= FEWEST:
+                found[side] = float(np.arcsin(np.clip(np.median(way[low, 1]), -1.0, 1.0)))
+    return found
+
+
+def body_rotations(at: Points, stance: Stance, fps: float, ground: Footing) -> dict[str, Any]:
     """Compute the rotations of all joints of a `Person` from the target's stance, (T, 4), canonical axes.
 
-    at: (T, 3) by role word. standing: height of ankles that stand. leg: length of a leg; both in the unit of the
-    points.
+    at: (T, 3) by role word.
     """
     still = {role: value[np.newaxis] for role, value in stance.at.items()}
     found: dict[str, Any] = {}
@@ -67,7 +99,7 @@ def body_rotations(at: Points, stance: Stance, fps: float, standing: float, leg:
         if f"{side}_elbow" in at:
             found |= _arm(at, stance, found["chest"], side, fps)
         if f"{side}_knee" in at:
-            found |= _leg(at, stance, found["pelvis"], side, fps, (standing, leg))
+            found |= _leg(at, stance, found["pelvis"], side, fps, ground)
     return {role: arrays.continuous(value) for role, value in found.items()}
 
 
@@ -157,15 +189,18 @@ def _finger(at: Points, stance: Stance, hand: Any, side: str, name: str) -> dict
     return found
 
 
-def _leg(at: Points, stance: Stance, pelvis: Any, side: str, fps: float, ground: Any) -> dict[str, Any]:
+def _leg(at: Points, stance: Stance, pelvis: Any, side: str, fps: float, ground: Footing) -> dict[str, Any]:
     hip, knee, ankle = LIMBS[f"{side}_leg"]
     ahead = _foot_way(at, side)
     upper, lower, rests = _limb(at, stance, pelvis, f"{side}_leg", fps, ahead)
     still = {role: value[np.newaxis] for role, value in stance.at.items()}
     if ahead is None:
-        foot = _foot_without_points(at, lower, rests[1], side, *ground)
+        foot = _foot_without_points(at, lower, rests[1], stance, side, ground)
     else:
         own = _foot_way(still, side, f"{side}_heel" in at, f"{side}_toe" in at)
+        if side in ground.slopes:
+            level = arrays.unit(own * (1.0, 0.0, 1.0))
+            own = np.cos(ground.slopes[side]) * level + (0.0, np.sin(ground.slopes[side]), 0.0)
         x = arrays.rotate(lower, np.array((1.0, 0.0, 0.0)))
         if f"{side}_small_toe" in at and f"{side}_toe" in at:
             out = at[f"{side}_small_toe"] - at[f"{side}_toe"]
@@ -190,13 +225,20 @@ def _foot_way(at: Points, side: str, heel: bool = True, toe: bool = True) -> Any
     return None if tip is None else tip - start
 
 
-def _foot_without_points(at: Points, lower: Any, rest: Any, side: str, standing: float, leg: float) -> Any:
-    """A foot that no point shows: flat on the floor ahead of its knee, or, when it is lifted, as its shin has it."""
+def _foot_without_points(at: Points, lower: Any, rest: Any, stance: Stance, side: str, ground: Footing) -> Any:
+    """A foot that no point shows: on the floor ahead of its knee, pitched by how high its ankle is above its ball; or,
+    when it is lifted higher, as its shin has it.
+    """
     hanging = arrays.mul(lower, arrays.conj(rest))
     ahead = arrays.rotate(hanging, np.array((0.0, 0.0, 1.0))) * (1.0, 0.0, 1.0)
     flat = _frame(arrays.cross(np.array((0.0, 1.0, 0.0)), ahead), np.array((0.0, 1.0, 0.0)))
-    lifted = (at[f"{side}_ankle"][:, 1] - standing) / (FLAT_BELOW * leg)
-    return arrays.slerp(flat, hanging, arrays.smoothstep(np.clip(lifted, 0.0, 1.0)))
+    lifted = at[f"{side}_ankle"][:, 1] - ground.ankle
+    reach = float(np.linalg.norm((stance.at[f"{side}_ball"] - stance.at[f"{side}_ankle"])[::2]))
+    reach = max(reach * ground.leg / float(stance.body.rig.leg_length), 1e-9)
+    pitch = np.arcsin(np.clip(lifted / reach, 0.0, np.sin(MOST_PITCH)))
+    rolled = arrays.mul(flat, arrays.from_axis_angle(np.tile((1.0, 0.0, 0.0), (len(pitch), 1)), pitch))
+    lifted = arrays.smoothstep(np.clip(lifted / (FLAT_BELOW * ground.leg), 0.0, 1.0))
+    return arrays.slerp(rolled, hanging, lifted)
 
 
 def _limb(at: Points, stance: Stance, above: Any, name: str, fps: float, foot: Any) -> tuple[Any, Any, tuple[Any, Any]]:

@@ -174,6 +174,16 @@ def standing_slides(points: Any, weights: Any) -> Any:
     return np.concatenate([np.zeros_like(steps[:1]), np.cumsum(steps, axis=0)])
 
 
+def staying_slides(points: Any, stays: Any) -> Any:
+    """Sum up how far parts of each sole have slid while they were to stay, (F, L, 3). points: (F, L, 3, 3). stays: (F,
+    L, 3), 0 or 1.
+    """
+    both = stays[1:] * stays[:-1]
+    shares = both / np.maximum(both.sum(axis=-1, keepdims=True), 1.0)
+    steps = np.einsum("flp,flpc->flc", shares, np.diff(points, axis=0)) * (1.0, 0.0, 1.0)
+    return np.concatenate([np.zeros_like(points[:1, :, 0]), np.cumsum(steps, axis=0)])
+
+
 def sole_heights(points: Any) -> Any:
     """Heights of heel or ball of each sole, the lower of the two, (F, L): toes bend."""
     return points[..., :TIP, 1].min(axis=-1)

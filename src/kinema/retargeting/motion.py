@@ -27,6 +27,7 @@ from kinema.retargeting.footing import (
     sole_heights,
     stand_feet,
     standing_slides,
+    staying_slides,
 )
 from kinema.retargeting.hands import hold_hands, kept_touches, near_parts, touching
 from kinema.retargeting.inside_limits import inside_limits
@@ -75,11 +76,18 @@ class Motion:
     arm_space: float
     own: bool
     """Whether it is a motion of the very same body: nothing is changed then."""
+    posed: Pose | None = None
+    """(F,): of the target, where its poses are known and only its feet are to stand."""
+    stays: Any = None
+    """(F, L, 3), 0 or 1: which of heel, ball and tip of the source stay in place, where it is known, and how feet are
+    flat, too; None: both are found by heights and speeds."""
 
     @cached_property
     def body(self) -> Body:
         """The source, with feet that are flat where they stand."""
         rig = self.frames.rig
+        if self.stays is not None:
+            return self.source.standing(rig, {})
         ankles = [self.placed.legs[int(leg.joints[-1])] for leg in rig.legs]
         return self.source.standing(rig, flat_feet(rig, ankles, self.frames.held, self.frames.dt))
 
@@ -114,8 +122,8 @@ class Motion:
     @cached_property
     def directed(self) -> Placed:
         """The target with the directions of the source. On the same skeleton these are the poses of the source."""
-        poses = self.frames.poses.astype(np.float64)
-        if not self.own:
+        poses = self.frames.poses.astype(np.float64) if self.posed is None else self.posed
+        if not self.own and self.posed is None:
             poses = transfer(tables(self.body, self.onto, self.matches, self.scale, self.mirror), poses, self.onto)
             poses = inside_limits(self.onto, poses)
         return Placed(self.onto.rig, poses, self._transforms())
@@ -143,7 +151,7 @@ class Motion:
         moved = np.linalg.norm(poses.translations[:, hips] - closed.poses.translations[self.kept, hips], axis=-1)
         after = Placed(self.onto.rig, poses, closed.transforms[self.kept])
         points = after.soles(self.onto).points
-        feet = FootMotion(points[..., 1].min(axis=-1), standing_slides(points, self.weights[self.kept]))
+        feet = FootMotion(points[..., 1].min(axis=-1), self._slides(points, self.weights[self.kept]))
         return self._finished(Done(poses, raised, contacts[self.kept], feet, found, float(moved.max())))
 
     def _finished(self, done: Done) -> Done:
@@ -166,13 +174,19 @@ class Motion:
         return replace(done, poses=poses, touches=kept_touches(near, result))
 
     def _foot_motion(self, footing: Footing) -> FootMotion:
-        points, weights = footing.points, self.weights
-        return FootMotion(sole_heights(points), standing_slides(points, weights), points[..., 1].min(axis=-1))
+        points = footing.points
+        return FootMotion(sole_heights(points), self._slides(points, self.weights), points[..., 1].min(axis=-1))
+
+    def _slides(self, points: Any, weights: Any) -> Any:
+        """(F, L, 3): how far what stands of each sole has slid. points: (F, L, 3, 3)."""
+        return (standing_slides if self.stays is None else staying_slides)(points, weights)
 
     @cached_property
     def weights(self) -> Any:
         """(F, L, 3): how surely heel, ball and tip of the source stand, by the target's legs."""
         frames = self.frames
+        if self.stays is not None:
+            return self.stays[:, self.order]
         soles = sole_motion(frames.rig, moving_soles(frames.rig, frames.poses, frames.transforms), frames.dt)
         return carrying(soles, frames.held, frames.dt)[:, self.order]
 
@@ -191,11 +205,8 @@ class Motion:
     def source_feet(self) -> FootMotion:
         """How the source's feet move, in the order and at the size of the target's."""
         points = self.source_soles
-        return FootMotion(
-            points[..., 1].min(axis=-1),
-            standing_slides(points, self.weights),
-            rising=lifting(points, self.weights),
-        )
+        slides = standing_slides(points, self.weights) if self.stays is None else np.zeros_like(points[:, :, 0])
+        return FootMotion(points[..., 1].min(axis=-1), slides, rising=lifting(points, self.weights))
 
     def report(self, done: Done, levelled: bool) -> RetargetReport:
         """Describe what was done."""

@@ -166,11 +166,10 @@ def retarget(
     level = (
         level_floor(source, frames) if levelling and (ground == "level" or (ground == "auto" and not own)) else frames
     )
-    ours, onto = paired_bodies(rig_of("source", source), theirs, mirror)
-    onto = onto.standing(theirs, flat_feet_in(tuple(target.clips.values()), theirs))
+    ours, onto = standing_bodies(source, target, mirror)
     motion = Motion(level, ours, onto, mirror, size, joints, (source, target), hands, arm_space, own)
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
-    new = _new_clip(clip, target, _with_handles(theirs, done.poses), motion.times, mirror)
+    new = _new_clip(clip, target, with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
     if not levelling or facing != "keep":
         heading = None if facing == "keep" else validation.number("facing", facing)
@@ -209,13 +208,20 @@ def paired_bodies(source: Rig, target: Rig, mirror: bool) -> tuple[Body, Body]:
     return Body.of(source, ours), Body.of(target, theirs)
 
 
+def standing_bodies(source: Character, target: Character, mirror: bool = False) -> tuple[Body, Body]:
+    """Return two bodies, the second one with feet that stand flat as in its own clips."""
+    theirs = rig_of("target", target)
+    ours, onto = paired_bodies(rig_of("source", source), theirs, mirror)
+    return ours, onto.standing(theirs, flat_feet_in(tuple(target.clips.values()), theirs))
+
+
 def find_palms(source: Rig, target: Rig, mirror: bool) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the arms of source and target that are compared by their palms."""
     arms = match_limbs(source, target)[1]
     return shared_palms(source, target, crossed(arms) if mirror else arms)
 
 
-def _with_handles(rig: Rig, poses: Pose) -> Pose:
+def with_handles(rig: Rig, poses: Pose) -> Pose:
     """Return the poses with feet and hands that hang from elsewhere where their limbs end."""
     if not handles(rig):
         return poses
