@@ -76,20 +76,31 @@ def pairs(ours: Seen, theirs: Seen, kind: str) -> list[tuple[list[int], list[int
 
 
 def trunk(ours: Seen, theirs: Seen) -> dict[str, Any]:
-    """How the trunk leans compared to the stance, the line of the shoulders and the heading of the hips."""
+    """How the trunk leans compared to the stance as it heads, the line of the shoulders and the heading of the hips."""
     found: dict[str, Any] = {}
     if ours.rig.arms and theirs.rig.arms and ours.rig.legs:
         ways, at_rest = [], []
         for seen in (ours, theirs):
             arms, legs = ([joints[0] for joints in seen.limbs(kind).values()] for kind in ("arms", "legs"))
             ways.append(seen.at[:, arms].mean(1) - seen.at[:, legs].mean(1))
-            at_rest.append(seen.stance[arms].mean(0) - seen.stance[legs].mean(0))
+            at_rest.append(headed(seen, seen.stance[arms].mean(0) - seen.stance[legs].mean(0)))
         found["trunk"] = angle(swing(at_rest[0], ways[0], at_rest[1]), ways[1]).mean()
     for name, kind, level in (("shoulders", "arms", 1.0), ("heading", "legs", 0.0)):
         lines = [across(seen, kind) for seen in (ours, theirs)]
         if all(line is not None for line in lines):
             found[name] = angle(*(line * (1.0, level, 1.0) for line in lines)).mean()
     return found
+
+
+def headed(seen: Seen, way: Any) -> Any:
+    """A direction of the stance, rotated about up to where the hips of each frame head, (F, 3)."""
+    line, rest = across(seen, "legs"), seen.limbs("legs")
+    if line is None:
+        return np.broadcast_to(way, (len(seen.at), 3))
+    start = seen.stance[rest["left"][0]] - seen.stance[rest["right"][0]]
+    turn = np.arctan2(line[:, 0], line[:, 2]) - np.arctan2(start[0], start[2])
+    c, s = np.cos(turn), np.sin(turn)
+    return np.stack((c * way[0] + s * way[2], np.full(len(turn), way[1]), c * way[2] - s * way[0]), -1)
 
 
 def across(seen: Seen, kind: str) -> Any:
@@ -165,9 +176,8 @@ def angle(a: Any, b: Any) -> Any:
     return np.degrees(np.arccos(np.clip((unit(a) * unit(b)).sum(-1), -1.0, 1.0)))
 
 
-def swing(start: Any, ends: Any, v: Any) -> Any:
-    """v rotated by the smallest rotation from one direction to each of others."""
-    a, b = np.broadcast_to(unit(start), ends.shape), unit(ends)
+def swing(starts: Any, ends: Any, v: Any) -> Any:
+    """v rotated by the smallest rotations from directions to others, all (F, 3)."""
+    a, b = unit(starts), unit(ends)
     c, d = np.cross(a, b), (a * b).sum(-1, keepdims=True)
-    v = np.broadcast_to(v, ends.shape)
     return v * d + np.cross(c, v) + c * (c * v).sum(-1, keepdims=True) / (1 + d)

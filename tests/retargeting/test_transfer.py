@@ -129,6 +129,35 @@ def test_a_spine_of_other_joints_leans_as_far(spine):
         assert np.degrees(np.arccos(np.clip((ways[0] * ways[1]).sum(-1), -1, 1))).max() < 1.0
 
 
+def test_a_trunk_that_leans_at_rest_leans_alike_wherever_the_body_heads():
+    """Captured people lean back in their rest pose; others do not."""
+    rest = PERSON.skeleton.rest.astype(np.float64)
+    leaning = rest.rotations.copy()
+    leaning[int(PERSON.rig.spine[0])] = arrays.mul(
+        leaning[int(PERSON.rig.spine[0])], (np.sin(-0.12), 0.0, 0.0, np.cos(0.12))
+    )
+    skeleton = type(PERSON.skeleton)(
+        PERSON.skeleton.names, PERSON.skeleton.parents, Pose.of(rest.translations, leaning, rest.scales)
+    )
+    source = replace(PERSON, skeleton=skeleton, rig=replace(PERSON.rig, skeleton=skeleton))
+    turn = np.array((0.0, np.sin(0.9), 0.0, np.cos(0.9)))
+    translations, rotations = WALK.translations.copy(), WALK.rotations.copy()
+    translations[:, 0] = arrays.rotate(turn, translations[:, 0])
+    rotations[:, 0] = arrays.mul(turn, rotations[:, 0])
+    straight = joint_positions(PERSON, moved(source, WALK, PERSON))
+    turned = joint_positions(PERSON, moved(source, Pose.of(translations, rotations, WALK.scales), PERSON))
+    assert np.abs(arrays.rotate(turn, straight) - turned).max() < 1e-6
+
+
+def test_a_part_of_the_trunk_that_follows_nothing_stays_finite():
+    ours, theirs = paired_bodies(PERSON.rig, PERSON.rig, False)
+    loose = PERSON.skeleton.names[int(PERSON.rig.spine[1])]
+    known = tables(ours, theirs, match(ours, theirs, joints={loose: ""}), 1.0)
+    assert known.trunk[0].bends == 0
+    stays = transfer(known, WALK, theirs).rotations[:, int(PERSON.rig.spine[1])]
+    assert np.abs(stays - PERSON.skeleton.rest.rotations[int(PERSON.rig.spine[1])]).max() < 1e-6
+
+
 def trunk(at):
     """Direction from between the legs to between the arms."""
     arms = np.mean([at[:, int(arm.joints[0])] for arm in PERSON.rig.arms], axis=0)

@@ -72,7 +72,7 @@ HIPS or CHEST. across: the axis that hips and chest are rotated about, unit, in 
 
 TRUNK = Record(source=(REAL, 3), target=(REAL, 3), bends=np.int64)
 """Directions of the trunks of both bodies in their stances, canonical axes, from between the legs to between the arms.
-bends: whether any joint may point it elsewhere."""
+bends: whether any joint may point it elsewhere: all of them follow the source, and one bends."""
 
 
 class Tables(NamedTuple):
@@ -142,22 +142,31 @@ def _trunk_way(segments, axes, world, which, others):
 
 
 @kernel
+def _left_stance(rotation, stance, axes):
+    """How a joint is rotated from its stance, canonical axes."""
+    return quat.mul(quat.conj(axes), quat.mul(quat.mul(rotation, quat.conj(stance)), axes))
+
+
+@kernel
 def _point_trunk(trunk, root, source_trunk, target_trunk, world, wanted):
-    """Rotate the bending joints of the target's trunk so that it has left its stance in the direction in which that of
-    the source has. wanted: rotations of the target's joints in the character's space.
+    """Rotate the bending joints of the target's trunk so that it leans away from its hips as that of the source does.
+
+    Both trunks lean in their stances, too. What is compared is how far they have left the direction in which the hips
+    alone would carry them. wanted: rotations of the target's joints in the character's space.
     """
-    source_axes = load4(root.source_axes)
+    source_axes, target_axes = load4(root.source_axes), load4(root.target_axes)
     shown = vec.add(
         _trunk_way(source_trunk, source_axes, world, INNER, False),
         _trunk_way(source_trunk, source_axes, world, INNER, True),
     )
-    shown = (root.side * shown[0], shown[1], shown[2])
-    at_rest = load3(trunk.source)
-    at_rest = (root.side * at_rest[0], at_rest[1], at_rest[2])
-    away = quat.between(at_rest, vec.unit_or(shown, at_rest), vec.unit_side(at_rest))
-    along = quat.rotate(away, load3(trunk.target))
+    hips = _left_stance(load4(world[root.source_hips]), load4(root.source_stance), source_axes)
+    with_hips = quat.rotate(hips, load3(trunk.source))
+    away = quat.between(with_hips, vec.unit_or(shown, with_hips), vec.unit_side(with_hips))
+    away = (away[0], root.side * away[1], root.side * away[2], away[3])
+    hips = _left_stance(load4(wanted[root.target_hips]), load4(root.target_stance), target_axes)
+    along = quat.rotate(away, quat.rotate(hips, load3(trunk.target)))
     for which in range(INNER, CHEST + 1):
-        _bend_trunk(target_trunk, load4(root.target_axes), wanted, which, along)
+        _bend_trunk(target_trunk, target_axes, wanted, which, along)
 
 
 @kernel
@@ -280,7 +289,7 @@ def tables(source: Body, target: Body, matches: Matches, scale: float, mirror: b
     trunk = _segments(source), _segments(target)
     both = TRUNK.zeros(1, np.float64)
     both.source, both.target = (_trunk_at_rest(body) for body in (source, target))
-    both.bends = trunk[0].size > 0 and bool(trunk[1].bends.any())
+    both.bends = trunk[0].size > 0 and bool(trunk[1].bends.any()) and bool(theirs.follows[trunk[1].joint].all())
     ours, theirs, root, both, first, second = kernel_views(
         ours, theirs, _root(source, target, scale, mirror), both, *trunk
     )
