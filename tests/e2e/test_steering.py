@@ -1,6 +1,7 @@
 """What walks is steered by keys, a gamepad or a finger; views from all sides, and ground that does not hide it."""
 
 import numpy as np
+from PIL import Image
 import pytest
 
 from kinema.demo import stairs
@@ -106,6 +107,29 @@ def test_ground_between_the_eye_and_the_legs_fades(open_tab):
     tab.wait("state.faded")
     tab.control("view-side").click()
     tab.wait("!state.faded")
+
+
+def test_the_steps_that_feet_are_on_do_not_fade(open_tab):
+    """In a picture without the floor, the ground beside the feet lets through what is behind it, that below does not."""
+    tab = open_tab("character", viewport={"width": 900, "height": 560})
+    tab.wait("state.drawn")
+    tab.control("ground").select_option("stairs")
+    tab.wait("state.controls.ground === 'stairs'")
+    tab.page.keyboard.press("1")
+    tab.wait("state.faded")
+    tab.page.get_by_role("button", name="Pictures and films").click()
+    tab.control("take_handles").click()
+    tab.control("take_background").select_option("transparent")
+    tab.rest()
+    with tab.page.expect_download() as kept:
+        tab.control("screenshot").click()
+    clear = np.asarray(Image.open(kept.value.path()).convert("RGBA"))[:, :, 3]
+    box, joints = tab.page.locator("#stage canvas").bounding_box(), tab.state["joints"]
+    scale = clear.shape[1] / box["width"]
+    lowest = max((joints["toe_l"], joints["toe_r"]), key=lambda at: at[1])
+    x, y = (round(scale * (at - box[axis])) for at, axis in zip(lowest, "xy", strict=True))
+    assert clear[y - 4 : y + 4, x - 4 : x + 4].min() > 250
+    assert ((clear > 40) & (clear < 200)).mean() > 0.05
 
 
 def test_the_eye_stays_above_the_ground(open_tab):

@@ -23,6 +23,23 @@ const NEAR_GROUND = 0.12;
 /** Height above all ground, metres. */
 const HIGHEST = 30;
 const DOWN = new THREE.Vector3(0, -1, 0);
+/** Feet whose ground never fades, and metres around a person's foot that do not. */
+const MOST_FEET = 8;
+const UNDER_FOOT = 0.5;
+
+/** What keeps the ground below feet as it is while the rest fades. */
+function keepUnder(feet: THREE.Vector4[]): (shader: THREE.WebGLProgramParametersWithUniforms) => void {
+  return (shader) => {
+    shader.uniforms["feet"] = { value: feet };
+    shader.vertexShader = `varying vec3 kinemaAt;\n${shader.vertexShader.replace("#include <begin_vertex>", "#include <begin_vertex>\nkinemaAt = position;")}`;
+    const keep = `#include <color_fragment>
+      for (int i = 0; i < ${MOST_FEET}; i++) {
+        float near = 1.0 - smoothstep(0.7 * feet[i].w, feet[i].w, distance(kinemaAt.xz, feet[i].xz));
+        if (kinemaAt.y <= feet[i].y) diffuseColor.a = mix(diffuseColor.a, 1.0, near);
+      }`;
+    shader.fragmentShader = `varying vec3 kinemaAt;\nuniform vec4 feet[${MOST_FEET}];\n${shader.fragmentShader.replace("#include <color_fragment>", keep)}`;
+  };
+}
 
 export class Terrain {
   readonly group = new THREE.Group();
@@ -34,10 +51,13 @@ export class Terrain {
   private edges: THREE.LineSegments | null = null;
   private bins: TriangleBins | null = null;
   private readonly ray = new THREE.Ray();
+  /** Position of each foot, and the radius around it. */
+  private readonly feet = Array.from({ length: MOST_FEET }, () => new THREE.Vector4(0, -HIGHEST, 0, UNDER_FOOT));
   private frames = 0;
   private hides = false;
 
   constructor() {
+    this.body.onBeforeCompile = keepUnder(this.feet);
     const disc = new THREE.CircleGeometry(FLOOR.radius, 96).rotateX(-Math.PI / 2);
     const [at, uv] = [disc.attributes["position"]!, disc.attributes["uv"]!];
     for (let i = 0; i < at.count; i++) uv.setXY(i, at.getX(i) / (2 * MESH), at.getZ(i) / (2 * MESH));
@@ -91,8 +111,13 @@ export class Terrain {
     return this.bins?.nearest(ray) ?? null;
   }
 
-  /** Fade where it is between the eye and what is to be seen. Call it for every drawn frame. */
-  fade(eye: THREE.Vector3, seen: THREE.Vector3[], elapsed: number): void {
+  /** Fade where it is between the eye and what is to be seen, but not below feet. Call it for every drawn frame.
+   * times: size of the character, relative to a person. */
+  fade(eye: THREE.Vector3, seen: THREE.Vector3[], feet: THREE.Vector3[], times: number, elapsed: number): void {
+    this.feet.forEach((foot, i) => {
+      const { x, y, z } = feet[i] ?? new THREE.Vector3(0, -HIGHEST, 0);
+      foot.set(x, y, z, UNDER_FOOT * times);
+    });
     this.frames = (this.frames + 1) % CHECKED_FRAMES;
     if (this.frames === 0 && this.mesh) this.hides = seen.some((point) => this.isBetween(eye, point));
     const goal = this.hides ? FADED : 1;
@@ -115,9 +140,9 @@ export class Terrain {
   }
 
   paint(theme: Theme): void {
-    this.body.color.set(theme.dark ? 0x6a7686 : 0xdccfb4);
-    this.floor.color.set(theme.dark ? 0x1d2228 : 0xf0ede6);
-    this.rim.color.set(theme.dark ? 0xa9b6c8 : 0x7d6c4a);
+    this.body.color.set(theme.dark ? 0x9a8468 : 0xe6c897);
+    this.floor.color.set(theme.dark ? 0x1b232d : 0xe4ebf1);
+    this.rim.color.set(theme.dark ? 0xd8c3a0 : 0x86663a);
     this.rim.opacity = theme.dark ? 0.5 : 0.55;
   }
 

@@ -173,17 +173,17 @@ export class CharacterView extends GroundView<CharacterDescription> {
     const turned = this.rotatable();
     this.body.drawCircles(turned && !this.held ? this.handlePosition(turned.name) : null);
     this.stage.camera.facing = array(frame, "facing")[0] ?? 0;
-    this.terrain.fade(this.stage.camera.lens.position, this.legs(scale), elapsed);
+    const feet = this.feet(scale);
+    this.terrain.fade(this.stage.camera.lens.position, [...feet, this.vector("middle").multiplyScalar(scale)], feet, this.times, elapsed);
     this.stage.follow(this.vector("middle").multiplyScalar(scale), elapsed);
     this.stage.draw(elapsed, (x, z) => this.terrain.height(x, z));
     this.body.remember(main);
   }
 
-  /** What the ground must not hide: feet, and the middle of the body. */
-  private legs(scale: number): THREE.Vector3[] {
+  private feet(scale: number): THREE.Vector3[] {
     const feet = this.description!.handles.filter(({ name }) => name.startsWith("foot "));
     const world = array(this.frame!, "world");
-    return [...feet.map(({ joint }) => origin(world, joint, scale, new THREE.Vector3())), this.vector("middle").multiplyScalar(scale)];
+    return feet.map(({ joint }) => origin(world, joint, scale, new THREE.Vector3()));
   }
 
   override portrait(): Portrait {

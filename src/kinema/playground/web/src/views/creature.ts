@@ -63,7 +63,9 @@ export class CreatureView extends GroundView<CreatureDescription> {
     this.markFootholds(array(frame, "footholds"), description.footholds, theme);
     this.rings.show(this.handleIds().map((id) => this.ring(id, theme)));
     this.stage.camera.facing = array(frame, "facing")[0] ?? 0;
-    this.terrain.fade(this.stage.camera.lens.position, [this.vector("middle")], elapsed);
+    const footholds = array(frame, "footholds");
+    const feet = Array.from({ length: footholds.length / 4 }, (_, i) => new THREE.Vector3().fromArray(footholds, 4 * i).addScaledVector(UP, 0.03));
+    this.terrain.fade(this.stage.camera.lens.position, [this.vector("middle")], feet, 0.6, elapsed);
     // A camera that moves would move the goal under a pointer at rest, and the creature would never arrive.
     this.stage.follow(this.vector("middle"), elapsed, this.held !== null);
     this.stage.draw(elapsed, (x, z) => this.terrain.height(x, z));

@@ -93,7 +93,7 @@ export class CrowdView extends SpaceView {
   override paint(theme: Theme): void {
     super.paint(theme);
     this.stage.scene.fog = new THREE.Fog(theme.background, 14, 46);
-    this.ground.color.set(theme.dark ? 0x2a313a : 0xe7e1d4);
+    this.ground.color.set(theme.dark ? 0x3d352b : 0xe6d3ae);
     (this.target.material as THREE.MeshPhongMaterial).color.set(theme.target);
     this.field.colours(theme.palette[0]!, theme.palette[4]!, theme.palette[5]!);
   }
