@@ -1,6 +1,7 @@
 """The other scenes, by mouse: the arm sorts, the lab compares, the crowd follows."""
 
 import numpy as np
+import pytest
 
 from tests.e2e.browser import crowd_of
 
@@ -41,7 +42,7 @@ def test_the_lab_shares_one_target(open_tab):
 
 def test_every_solver_of_the_lab_keeps_the_limits(open_tab):
     """Compensating angles included: without limits of their own they would win."""
-    tab = open_tab("lab", viewport={"width": 900, "height": 420})
+    tab = open_tab("lab", viewport={"width": 900, "height": 560})
     tab.control("limit").fill("25")
     tab.page.keyboard.press("Enter")
     tab.wait("state.controls.limit === 25")
@@ -111,3 +112,27 @@ def test_the_creature_walks_to_where_its_goal_is_dragged(open_tab):
     target = tab.handle("tentacles")
     tab.drag("tentacles", target["x"] - 25, target["y"] - 15)
     tab.wait("state.chains.length === 5 && state.chains.every((chain) => chain.reached)")
+
+
+def test_the_lab_compares_chosen_solvers_pass_by_pass(open_tab, tmp_path):
+    """The task "compare solvers": choose them, take passes one at a time, keep the table."""
+    tab = open_tab("lab", viewport={"width": 1280, "height": 760})
+    for name in ("compensating", "damped", "transpose", "two_bone"):
+        tab.control(name).click()
+    state = tab.wait("state.solvers.length === 5 && state.chains.length === 5")
+    assert state["solvers"] == ["two_bone", "fabrik", "ccd", "damped", "transpose"]
+    tab.page.get_by_role("button", name="Next pass").click()
+    first = tab.wait("state.controls.passes === 1 && !state.controls.wander")["errors"]
+    tab.page.get_by_role("button", name="Next pass").click()
+    tab.wait("state.controls.passes === 2")
+    tab.settle()
+    second = tab.state["errors"]
+    assert all(after < before for before, after in zip(first[1:], second[1:], strict=True))
+    start = tab.handle("target:fabrik")
+    tab.drag("target:fabrik", start["x"] + 20, start["y"] + 30)
+    errors = tab.state["errors"]
+    with tab.page.expect_download() as kept:
+        tab.page.get_by_role("button", name="Passes as CSV").click()
+    rows = [line.split(",") for line in kept.value.path().read_text().splitlines()[1:]]
+    table = {(solver, int(n)): float(error) for solver, n, error, *_ in rows}
+    assert [table[solver, 2] for solver in tab.state["solvers"]] == [pytest.approx(e, abs=1e-4) for e in errors]

@@ -1,8 +1,8 @@
 """What walks is steered by keys, a gamepad or a finger; views from all sides, and ground that does not hide it."""
 
 import numpy as np
-from PIL import Image
 import pytest
+from PIL import Image
 
 from kinema.demo import stairs
 

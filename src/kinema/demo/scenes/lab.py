@@ -1,4 +1,5 @@
-"""All solvers side by side on one problem: their poses, their paths, and the error after each pass.
+"""Solvers side by side on one problem: their poses, their paths, and the error after each pass, one pass at a time if
+wanted.
 
 Space: metres, y up. Every solver has its own copy of the same chain and gets the same target.
 """
@@ -6,21 +7,21 @@ Space: metres, y up. Every solver has its own copy of the same chain and gets th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.scene import Button, Scene, SceneStatus, Slider, Switch, clamped_position
-from kinema.demo.scenes.script_text import nested, numbers
-from kinema.model.limits import Cone
-from kinema.solvers.chain.ccd import ccd
+from kinema.demo.scenes.lab_script import script
+from kinema.demo.scenes.lab_solvers import SOLVERS, Answer, Problem, inside_cones
+from kinema.demo.scenes.scene import Button, Download, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.solvers.chain.compensating import compensating
-from kinema.solvers.chain.fabrik import fabrik
 
-SOLVERS = ("fabrik", "ccd", "compensating")
+SHOWN_FIRST = ("fabrik", "ccd", "compensating")
+CHOSEN = "Solvers"
+"""Heading of the controls that choose them."""
+TABLE = "kinema_lab.csv"
 LENGTH = 1.0
 """Of a whole chain, m, however many bones it has."""
 PASSES = 24
@@ -29,19 +30,17 @@ FARTHEST = 4.0
 """Largest coordinate of the target, m."""
 BOUNDS = {"low": [-FARTHEST] * 3, "high": [FARTHEST] * 3}
 DECIMALS = 6
-"""Of a metre, in scripts."""
+"""Of a metre, in snapshots."""
 TIME_SHARE = 0.1
 """How much of a new measurement goes into the time that is shown."""
 
 
 class LabScene(Scene):
-    """All solvers on the same chain."""
+    """Solvers on the same chain."""
 
     name = "lab"
     title = "Lab"
-    about = (
-        "Drag the green target: three solvers reach for it side by side. The chart shows how fast each one gets there."
-    )
+    about = "Drag the green target: solvers reach for it side by side. The chart shows how fast each one gets there."
     unit = "m"
     controls: tuple[Any, ...] = (
         Slider("bones", "Bones", 8, 2, 32, 1),
@@ -50,6 +49,10 @@ class LabScene(Scene):
         Switch("wander", "Target moves by itself", True),
         Button("random", "Random target"),
         Button("straight", "Target on the chain's own line"),
+        Slider("passes", "Show pass, 0: the answer", 0, 0, PASSES, 1),
+        Button("next_pass", "Next pass"),
+        Download("table", "Passes as CSV", TABLE),
+        *(Switch(name, title, name in SHOWN_FIRST, group=CHOSEN) for name, (title, _) in SOLVERS.items()),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag the green target; all chains share it"),
@@ -65,32 +68,44 @@ class LabScene(Scene):
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         self.target = np.array((0.35, 0.55, 0.15))
-        self.micros = np.zeros(len(SOLVERS))
-        self.iterations = np.zeros(len(SOLVERS))
         self._build()
+
+    @property
+    def shown(self) -> list[str]:
+        """The solvers that are chosen; the first one if none is."""
+        return [name for name in SOLVERS if self.values[name]] or [SHOWN_FIRST[0]]
 
     def _build(self) -> None:
         """Reset all chains to straight up."""
-        bones = int(self.values["bones"])
+        bones, count = int(self.values["bones"]), len(self.shown)
         self.rest = np.zeros((bones + 1, 3))
         self.rest[:, 1] = np.linspace(0.0, LENGTH, bones + 1)
-        self.joints = np.repeat(self.rest[np.newaxis], len(SOLVERS), axis=0)
+        self.joints = np.repeat(self.rest[np.newaxis], count, axis=0)
         self.state: Any = None
-        self.error = np.zeros(len(SOLVERS))
-        self.trace = ErrorTrace(self.rest, self.target, self.limits)
-        self.errors = np.full((len(SOLVERS), PASSES + 1), LENGTH)
+        self.error, self.micros, self.iterations = np.zeros(count), np.zeros(count), np.zeros(count)
+        self.trace = ErrorTrace(self.shown, self.from_rest)
+        self.errors = np.full((count, PASSES + 1), LENGTH)
+        self._stepped: Any = None
 
     @property
-    def limits(self) -> list[Cone] | None:
-        """A cone at each joint; None if the limit allows everything."""
-        degrees = self.values["limit"]
-        return [Cone(float(np.radians(degrees)))] * int(self.values["bones"]) if degrees < 180 else None
+    def angle(self) -> float | None:
+        """The limit of each joint, radians; None if it allows everything."""
+        return float(np.radians(self.values["limit"])) if self.values["limit"] < 180 else None
+
+    @property
+    def from_rest(self) -> Problem:
+        return Problem(self.rest, self.target.copy(), self.angle)
 
     # User input.
 
     def changed(self, name: str) -> None:
-        if name in ("bones", "limit"):
+        if name in ("bones", "limit") or name in SOLVERS:
             self._build()
+        elif name == "next_pass":
+            self._take_over()
+            self.values["passes"] = self.values["passes"] % PASSES + 1
+        elif name == "passes" and self.values["passes"]:
+            self._take_over()
         elif name == "random":
             self._take_over()
             way = self.draw.normal(size=3)
@@ -129,31 +144,54 @@ class LabScene(Scene):
 
     def _solve(self, dt: float) -> None:
         """Solve with every solver. Compensating angles move on by dt seconds."""
-        limits = self.limits
-        for i, solver in enumerate((fabrik, ccd)):
-            start = self.rest if self.values["from_rest"] else self.joints[i]
-            self._note(i, partial(solver, start, self.target, limits=limits))
-        self.state = self._note(2, partial(compensating, self.joints[2], self.target, self.state, dt=dt)).state
-        if limits is not None:
-            self.joints[2] = inside_cones(self.joints[2], limits[0].angle)
-            self.error[2] = np.linalg.norm(self.joints[2, -1] - self.target)
+        passes = int(self.values["passes"])
+        if passes:
+            self._show_pass(passes)
+        else:
+            for i, name in enumerate(self.shown):
+                began = time.perf_counter()
+                answer = self._moved(i, dt) if name == "compensating" else self._answer(name, i)
+                micros = (time.perf_counter() - began) * 1e6
+                self.micros[i] += (micros - self.micros[i]) * (TIME_SHARE if self.micros[i] else 1.0)
+                self.joints[i], self.iterations[i] = answer
+        self.error = np.linalg.norm(self.joints[:, -1] - self.target, axis=-1)
         if self.trace.advance():
             self.errors = self.trace.errors
-            self.trace = ErrorTrace(self.rest, self.target, self.limits)
+            self.trace = ErrorTrace(self.shown, self.from_rest)
 
-    def _note(self, i: int, solve: Callable[[], Any]) -> Any:
-        """Solve, and record the result and the time that it took."""
-        began = time.perf_counter()
-        solved = solve()
-        micros = (time.perf_counter() - began) * 1e6
-        self.micros[i] += (micros - self.micros[i]) * (TIME_SHARE if self.micros[i] else 1.0)
-        self.joints[i], self.error[i], self.iterations[i] = solved.joints, solved.error, solved.iterations
-        return solved
+    def _answer(self, name: str, i: int) -> Answer:
+        start = self.rest if self.values["from_rest"] else self.joints[i]
+        return SOLVERS[name][1](self.from_rest._replace(start=start), None)
+
+    def _moved(self, i: int, dt: float) -> Answer:
+        moved = compensating(self.joints[i], self.target, self.state, dt=dt)
+        self.state = moved.state
+        return Answer(inside_cones(moved.joints, self.angle), moved.iterations)
+
+    def _show_pass(self, passes: int) -> None:
+        """Show every chain after some passes from rest."""
+        wanted = (passes, *self.target.tolist(), self.values["bones"], self.values["limit"], *self.shown)
+        if wanted != self._stepped:
+            self._stepped = wanted
+            for i, name in enumerate(self.shown):
+                self.joints[i], self.iterations[i] = SOLVERS[name][1](self.from_rest, passes)
+
+    def give(self, name: str) -> bytes:
+        """Return a table of where each chain's end is after each pass from rest."""
+        if name != TABLE:
+            return super().give(name)
+        lines = ["solver,pass,error_m,end_x_m,end_y_m,end_z_m"]
+        for solver in self.shown:
+            for most in range(PASSES + 1):
+                end = SOLVERS[solver][1](self.from_rest, most).joints[-1]
+                error = np.linalg.norm(end - self.target)
+                lines.append(f"{solver},{most},{error:.9g}," + ",".join(f"{x:.9g}" for x in end))
+        return "\n".join([*lines, ""]).encode()
 
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """joints: (3, N, 3), a chain per solver. errors: (3, PASSES + 1). The others: one number per solver."""
+        """joints: (S, N, 3), a chain per solver. errors: (S, PASSES + 1). The others: one number per solver."""
         return {
             "joints": self.joints,
             "target": self.target,
@@ -164,95 +202,41 @@ class LabScene(Scene):
         }
 
     def description(self) -> dict[str, Any]:
-        return {"solvers": SOLVERS, "limit": self.values["limit"], "length": LENGTH, "bounds": {"*": BOUNDS}}
+        shown = {"solvers": self.shown, "titles": [SOLVERS[name][0] for name in self.shown]}
+        return shown | {"limit": self.values["limit"], "length": LENGTH, "bounds": {"*": BOUNDS}}
 
     def status(self) -> SceneStatus:
         reached = int((self.error <= TOLERANCE * LENGTH).sum())
-        return SceneStatus(float(self.error.max()), reached, len(SOLVERS))
+        return SceneStatus(float(self.error.max()), reached, len(self.error))
 
     def python(self) -> str:
-        return _script(self)
+        return script(self.from_rest, self._copied())
 
-
-def inside_cones(joints: np.ndarray, angle: float) -> np.ndarray:
-    """Rotate each bone to within `angle` radians of the bone before it, the first one of +Y. Returns (N, 3).
-
-    `compensating` itself takes no limits. This gives its chain the same ones as those of the other solvers.
-    """
-    limited, before = joints.copy(), np.array((0.0, 1.0, 0.0))
-    for i, bone in enumerate(np.diff(joints, axis=0)):
-        length = np.linalg.norm(bone)
-        along = bone / length if length else before
-        aside = along - (along @ before) * before
-        size = np.linalg.norm(aside)
-        if along @ before < np.cos(angle) and size > 0.0:
-            along = np.cos(angle) * before + np.sin(angle) * aside / size
-        limited[i + 1], before = limited[i] + length * along, along
-    return limited
+    def _copied(self) -> dict[str, Any]:
+        """Return the chain of each solver that is shown, to start its script from, and the state of compensating angles."""
+        starts = {
+            n: None if self.values["from_rest"] or n == "body" else self.joints[i] for i, n in enumerate(self.shown)
+        }
+        if "compensating" in starts:
+            starts["compensating"] = self.joints[self.shown.index("compensating")]
+        return {"starts": starts, "state": self.state, "passes": int(self.values["passes"]), "most": PASSES}
 
 
 class ErrorTrace:
     """The error after each pass from rest, from calls that stop after one pass, after two, and so on.
 
-    All calls together take longer than a frame, so each frame makes one. The target is the one at the start.
+    All calls together take longer than a frame, so each frame makes one.
     """
 
-    def __init__(self, rest: Any, target: Any, limits: Any) -> None:
-        self.errors = np.full((len(SOLVERS), PASSES + 1), np.linalg.norm(rest[-1] - target))
-        self._rest, self._target, self._limits = rest, target.copy(), limits
-        self._walked = rest
-        self._state: Any = None
-        self._passes = 0
+    def __init__(self, solvers: Sequence[str], problem: Problem) -> None:
+        self._solvers, self._problem, self._passes = list(solvers), problem, 0
+        first = np.linalg.norm(problem.start[-1] - problem.target)
+        self.errors = np.full((len(self._solvers), PASSES + 1), first)
 
     def advance(self) -> bool:
         """Make one more pass. Returns whether it was the last."""
         self._passes += 1
-        for i, solver in enumerate((fabrik, ccd)):
-            solved = solver(self._rest, self._target, limits=self._limits, max_iterations=self._passes)
-            self.errors[i, self._passes] = solved.error
-        moved = compensating(self._walked, self._target, self._state, dt=1 / 60)
-        self._walked, self._state = moved.joints, moved.state
-        if self._limits is not None:
-            self._walked = inside_cones(moved.joints, self._limits[0].angle)
-        self.errors[2, self._passes] = np.linalg.norm(self._walked[-1] - self._target)
+        for i, name in enumerate(self._solvers):
+            end = SOLVERS[name][1](self._problem, self._passes).joints[-1]
+            self.errors[i, self._passes] = np.linalg.norm(end - self._problem.target)
         return self._passes == PASSES
-
-
-# --- as a script -----------------------------------------------------------------------------------------------
-
-
-def _script(lab: LabScene) -> str:
-    """Write a script that solves the problem with every solver and prints the error after each pass."""
-    bones, degrees = int(lab.values["bones"]), lab.values["limit"]
-    limits = f"[km.Cone(np.radians({degrees:g}))] * {bones}" if degrees < 180 else "None"
-    starts = ["rest", "rest"] if lab.values["from_rest"] else [_rows(joints) for joints in lab.joints[:2]]
-    state = "None" if lab.state is None else f"np.array({numbers(lab.state, DECIMALS)})"
-    return f'''"""One chain, one target, every solver: poses and the error pass by pass. Metres, y up."""
-
-import numpy as np
-
-import kinema as km
-
-rest = np.zeros(({bones + 1}, 3))
-rest[:, 1] = np.linspace(0, 1, {bones + 1})
-target = np.array({numbers(lab.target, DECIMALS)})
-limits = {limits}
-
-joints = {{}}
-for solver, start in ((km.fabrik, {starts[0]}), (km.ccd, {starts[1]})):
-    solved = solver(start, target, limits=limits)
-    joints[solver.__name__] = solved.joints
-    errors = [float(solver(rest, target, limits=limits, max_iterations=n).error) for n in range(1, {PASSES + 1})]
-    print(f"{{solver.__name__}}: error {{solved.error:.2e}} m after {{solved.iterations}} passes")
-    print("  from rest, pass by pass:", " ".join(f"{{error:.1e}}" for error in errors))
-
-# Compensating angles move on from frame to frame: `steps=0` leaves the chain as it is, more steps go on.
-start = {_rows(lab.joints[2])}
-moved = km.compensating(start, target, {state}, steps=0)
-joints["compensating"] = moved.joints
-print(f"compensating: error {{moved.error:.2e}} m")
-'''
-
-
-def _rows(joints: Any) -> str:
-    return f"np.array({nested(joints, DECIMALS)})"

@@ -11,19 +11,15 @@ import { SpaceView } from "./base";
 
 /** Metres between two chains. */
 const APART = 1.2;
-const MOST_BONES = 3 * 32;
+const MOST_BONES = 7 * 32;
+/** Chains that are seen without a step back. */
+const IN_VIEW = 3.5;
 /** Errors below are drawn as this: the chart ends there. */
 const FLOOR = 1e-7;
 /** Error up to which a target counts as reached, as a fraction of the chain. */
 const ERROR = 1e-4;
-/** The solvers' names on the page. */
-const TITLES: Record<string, string> = { fabrik: "FABRIK", ccd: "CCD", compensating: "Compensating angles" };
 /** Width of a label, CSS pixels: where there is less room between the chains, its lines are shorter. */
 const LABEL = 150;
-
-function title(solver: string): string {
-  return TITLES[solver] ?? solver;
-}
 
 export class LabView extends SpaceView {
   private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
@@ -33,6 +29,8 @@ export class LabView extends SpaceView {
   private readonly targets: THREE.Mesh[] = [];
   private readonly trails: Trail[] = [];
   private solvers: string[] = [];
+  private titles: string[] = [];
+  private readonly ground: THREE.Mesh;
   /** Length of each chain, metres. */
   private length = 1;
 
@@ -41,6 +39,7 @@ export class LabView extends SpaceView {
     const floor = solid(new THREE.CylinderGeometry(2.6, 2.6, 0.05, 64), this.floor);
     floor.position.y = -0.025;
     floor.name = GROUNDS;
+    this.ground = floor;
     this.stage.scene.add(floor, this.bones.group);
   }
 
@@ -51,6 +50,10 @@ export class LabView extends SpaceView {
   override describe(description: Description): void {
     super.describe(description);
     this.solvers = description["solvers"] as string[];
+    this.titles = description["titles"] as string[];
+    const times = Math.max(1, this.solvers.length / IN_VIEW);
+    if (times !== this.ground.scale.x) this.stage.scaleTo(times);
+    this.ground.scale.set(times, 1, times);
     this.length = description["length"] as number;
     for (const trail of this.trails) trail.clear();
     this.dress();
@@ -74,9 +77,10 @@ export class LabView extends SpaceView {
       this.trails.push(trail);
       this.stage.scene.add(target, trail.line);
     }
+    this.targets.forEach((target, i) => (target.visible = this.trails[i]!.line.visible = i < this.solvers.length));
     for (const [i, trail] of this.trails.entries()) trail.line.material.color.set(this.colour(i));
     for (const target of this.targets) (target.material as THREE.MeshPhongMaterial).color.set(this.theme.target);
-    this.chart.paint(this.theme, this.solvers.map(title), this.solvers.map((_, i) => this.colour(i)));
+    this.chart.paint(this.theme, this.titles, this.solvers.map((_, i) => this.colour(i)));
   }
 
   private colour(i: number): number {
@@ -123,8 +127,11 @@ export class LabView extends SpaceView {
 
   /** One target, drawn once for every solver: the middle one is "target". */
   protected handleIds(): string[] {
-    const middle = (this.solvers.length - 1) / 2;
-    return this.solvers.map((name, i) => (i === middle ? "target" : `target:${name}`));
+    return this.solvers.map((name, i) => (i === this.middle ? "target" : `target:${name}`));
+  }
+
+  private get middle(): number {
+    return Math.floor((this.solvers.length - 1) / 2);
   }
 
   protected handlePosition(id: string): THREE.Vector3 {
@@ -134,7 +141,7 @@ export class LabView extends SpaceView {
 
   private asideOf(id: string): number {
     const named = this.solvers.indexOf(id.split(":")[1] ?? "");
-    return named < 0 ? 0 : this.aside(named);
+    return this.aside(named < 0 ? this.middle : named);
   }
 
   protected override unproject(x: number, y: number, handle = "target"): number[] {
@@ -154,11 +161,11 @@ export class LabView extends SpaceView {
     const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
     const at = this.solvers.map((_, i) => this.stage.toPage(this.aside(i), 1.1, 0));
     const isNarrow = at.length > 1 && at[1]![0] - at[0]![0] < LABEL;
-    return this.solvers.map((name, i) => {
+    return this.titles.map((title, i) => {
       const [x, y] = at[i]!;
       const target = Math.hypot(...array(this.frame!, "target"));
-      const work = target > this.length * (1 + ERROR) ? "out of reach" : `${passes[i]} passes`;
-      const [separator, shown] = isNarrow ? ["\n", title(name).replace(" ", "\n")] : [", ", title(name)];
+      const work = target > this.length * (1 + ERROR) ? "out of reach" : `${passes[i]} ${passes[i] === 1 ? "pass" : "passes"}`;
+      const [separator, shown] = isNarrow ? ["\n", title.replaceAll(" ", "\n")] : [", ", title];
       return { x, y: y - 36, centred: true, text: `${shown}\n${error[i]!.toExponential(1)} m\n${work}${separator}${micros[i]!.toFixed(0)} µs` };
     });
   }
