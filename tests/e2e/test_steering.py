@@ -110,7 +110,7 @@ def test_ground_between_the_eye_and_the_legs_fades(open_tab):
 
 
 def test_the_steps_that_feet_are_on_do_not_fade(open_tab):
-    """In a picture without the floor, the ground beside the feet lets through what is behind it, that below does not."""
+    """In a picture without the floor, the ground beside the feet is half transparent, that below them is not."""
     tab = open_tab("character", viewport={"width": 900, "height": 560})
     tab.wait("state.drawn")
     tab.control("ground").select_option("stairs")

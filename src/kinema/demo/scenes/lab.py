@@ -166,7 +166,7 @@ class LabScene(Scene):
     def _moved(self, i: int, dt: float) -> Answer:
         moved = compensating(self.joints[i], self.target, self.state, dt=dt)
         self.state = moved.state
-        return Answer(inside_cones(moved.joints, self.angle), moved.iterations)
+        return Answer(inside_cones(moved.joints, self.angle), int(moved.iterations))
 
     def _show_pass(self, passes: int) -> None:
         """Show every chain after some passes from rest."""
@@ -213,10 +213,9 @@ class LabScene(Scene):
         return script(self.from_rest, self._copied())
 
     def _copied(self) -> dict[str, Any]:
-        """Return the chain of each solver that is shown, to start its script from, and the state of compensating angles."""
-        starts = {
-            n: None if self.values["from_rest"] or n == "body" else self.joints[i] for i, n in enumerate(self.shown)
-        }
+        """Return what its script starts from: see there."""
+        rests = set(SOLVERS) if self.values["from_rest"] else {"body"}
+        starts = {name: None if name in rests else self.joints[i] for i, name in enumerate(self.shown)}
         if "compensating" in starts:
             starts["compensating"] = self.joints[self.shown.index("compensating")]
         return {"starts": starts, "state": self.state, "passes": int(self.values["passes"]), "most": PASSES}

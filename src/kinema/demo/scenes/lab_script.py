@@ -18,8 +18,8 @@ CHAINS = ("fabrik", "ccd")
 def script(problem: Problem, copied: Mapping[str, Any]) -> str:
     """Write a script that solves the problem with every solver and prints the error after each pass.
 
-    copied: "starts", the chain that each solver starts from, by its name, None for rest; "state" of compensating angles;
-    "passes", how many are shown, 0 for the answer; "most", passes to print.
+    copied: "starts", the chain that each solver starts from, by its name, None for rest; "state" of compensating
+    angles; "passes", how many are shown, 0 for the answer; "most", passes to print.
     """
     bones, starts = len(problem.start) - 1, copied["starts"]
     degrees = None if problem.angle is None else float(np.degrees(problem.angle))
@@ -46,9 +46,9 @@ def _chain(name: str, start: str, most: int, passes: int) -> list[str]:
         "",
         f"solved = km.{name}({start}, target, limits=limits{stop})",
         f'joints["{name}"] = solved.joints',
-        f"errors = [float(km.{name}(rest, target, limits=limits, max_iterations=n).error) for n in range(1, {most + 1})]",
+        f"passes = [km.{name}(rest, target, limits=limits, max_iterations=n) for n in range(1, {most + 1})]",
         f'print(f"{name}: error {{solved.error:.2e}} m after {{solved.iterations}} passes")',
-        'print("  from rest, pass by pass:", " ".join(f"{error:.1e}" for error in errors))',
+        'print("  from rest, pass by pass:", " ".join(f"{one.error:.1e}" for one in passes))',
     ]
 
 
@@ -73,7 +73,8 @@ def _by_the_lab(name: str, start: str, degrees: float | None, passes: int) -> li
         f"problem = lab_solvers.Problem({start}, target, {angle})",
         f'answer = lab_solvers.SOLVERS["{name}"][1](problem, {passes or None})',
         f'joints["{name}"] = answer.joints',
-        f'print(f"{name}: error {{np.linalg.norm(answer.joints[-1] - target):.2e}} m after {{answer.iterations}} passes")',
+        "error = np.linalg.norm(answer.joints[-1] - target)",
+        f'print(f"{name}: error {{error:.2e}} m after {{answer.iterations}} passes")',
     ]
 
 

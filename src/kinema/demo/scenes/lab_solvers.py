@@ -1,7 +1,7 @@
 """The solvers that the lab compares: those of the library, and two from textbooks as plain NumPy.
 
-Chains are (N + 1, 3), metres, +Y at rest, and every joint is a ball joint inside a cone. Each solver can be stopped after
-a number of passes, so that the lab can show one pass after the other.
+Chains are (N + 1, 3), metres, +Y at rest, and every joint is a ball joint inside a cone. Each solver can be stopped
+after a number of passes, so that the lab can show one pass after the other.
 
 References: Jacobian transpose and damped least squares as in Buss, "Introduction to Inverse Kinematics with Jacobian
 Transpose, Pseudoinverse and Damped Least Squares Methods", 2004.
@@ -112,7 +112,9 @@ def _body_of(bones: int, length: float, angle: float | None, most: int | None) -
     rest = Pose(offsets, np.tile((0.0, 0.0, 0.0, 1.0), (bones + 1, 1)))
     limits = None if angle is None else [*[Cone(angle)] * bones, None]
     skeleton = Skeleton([f"joint {n}" for n in range(bones + 1)], range(-1, bones), rest, limits)
-    return FullBody(skeleton, root="fixed", **({} if most is None else {"max_steps": most, "attempts": 1}))
+    if most is None:
+        return FullBody(skeleton, root="fixed")
+    return FullBody(skeleton, root="fixed", max_steps=most, attempts=1)
 
 
 def _body(problem: Problem, most: int | None) -> Answer:
