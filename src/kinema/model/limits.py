@@ -302,7 +302,7 @@ def _project_rotations(rotations, bone, limits, rounding):
 class _Limit:
     """The methods that all limits share."""
 
-    def record(self, straight: tuple[float, ...]) -> Any:
+    def record(self, straight: tuple[float, ...]) -> np.record:
         """Make the `LIMIT` record, in float64, for a bone with this straight direction (unit length)."""
         raise NotImplementedError
 
@@ -346,7 +346,7 @@ class Hinge(_Limit):
         object.__setattr__(self, "axis", validation.axis("axis", self.axis))
         _sorted_angles(self, "low", "high")
 
-    def record(self, straight: tuple[float, ...]) -> Any:
+    def record(self, straight: tuple[float, ...]) -> np.record:
         axis, bone = np.array(self.axis), np.array(straight)
         across = bone - axis * (axis @ bone)
         radius = float(np.linalg.norm(across))
@@ -379,7 +379,7 @@ class Cone(_Limit):
     def __post_init__(self) -> None:
         object.__setattr__(self, "angle", _angle("angle", self.angle, math.pi))
 
-    def record(self, straight: tuple[float, ...]) -> Any:
+    def record(self, straight: tuple[float, ...]) -> np.record:
         return _limit_record(CONE, min(max(self.angle, 0.0), math.pi))
 
 
@@ -410,7 +410,7 @@ class SwingTwist(_Limit):
         object.__setattr__(self, "swing", _angle("swing", self.swing, math.pi))
         _sorted_angles(self, "twist_low", "twist_high")
 
-    def record(self, straight: tuple[float, ...]) -> Any:
+    def record(self, straight: tuple[float, ...]) -> np.record:
         record = _limit_record(SWING_TWIST, min(max(self.swing, 0.0), math.pi))
         _set_range(record, self.twist_low, self.twist_high)
         return record
@@ -448,7 +448,7 @@ class Slider(_Limit):
         object.__setattr__(self, "low", min(ends))
         object.__setattr__(self, "high", max(ends))
 
-    def record(self, straight: tuple[float, ...]) -> Any:
+    def record(self, straight: tuple[float, ...]) -> np.record:
         return Hinge(self.axis, 0.0, 0.0).record(straight)
 
     @property

@@ -273,7 +273,7 @@ class Rig:
         world = world / np.where(size == 0, 1, size)
         return arrays.from_matrix(-world if np.linalg.det(world) < 0 else world)
 
-    def palm(self, arm: Arm) -> Any:
+    def palm(self, arm: Arm) -> Reals | None:
         """Return where a palm points at rest, (2, 3), unit, None for a hand with fewer than two fingers and a thumb.
 
         First from the wrist to the knuckles; then, at right angles to it, from the little finger to the index finger.

@@ -17,6 +17,7 @@ from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_POSES
 from kinema.errors import InputError, counted, suggestion
 from kinema.math import arrays, xform
+from kinema.math.arrays import Precision
 from kinema.math.rows import load3, load4, load_matrix, store_matrix
 from kinema.model.limits import LIMIT, JointLimits, Limit, Slider, in_precision
 from kinema.model.pose import Pose
@@ -236,7 +237,7 @@ class Skeleton:
         """(J, 4, 4): world matrices at rest."""
         return self._rest_world.copy()
 
-    def joint_limits(self, dtype: Any) -> JointLimits:
+    def joint_limits(self, dtype: Precision) -> JointLimits:
         """Return the limits, bones and rest rotations of all joints, for the kernels.
 
         A joint's bone runs to its first child at a different position; along y if there is none.

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from kinema import validation
 from kinema.errors import InputError
 from kinema.model.skeleton import Joint, Skeleton
+from kinema.validation import Reals
 
 LARGEST_PULL = 1e6
 """Largest pull and radius: the end of a bone then crosses any scene within a frame."""
@@ -119,11 +120,11 @@ class Spring:
                 raise InputError(f"{name}.center is {above!r}; allowed are {below!r} and the joints above it")
         return joints
 
-    def numbers(self, name: str) -> Any:
+    def numbers(self, name: str) -> Reals:
         """Return a setting as an array, one value for each joint."""
         return np.broadcast_to(np.asarray(getattr(self, name), np.float64), len(self.joints))
 
-    def gravities(self) -> Any:
+    def gravities(self) -> Reals:
         """Return the pull of gravity as a vector for each joint."""
         return np.asarray(self.gravity_direction, np.float64) * self.numbers("gravity")[:, np.newaxis]
 

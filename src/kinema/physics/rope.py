@@ -16,6 +16,7 @@ from kinema import validation
 from kinema.constants import LONGEST_STEP
 from kinema.errors import InputError
 from kinema.solvers.chain.fabrik import fabrik
+from kinema.validation import Reals
 
 ROUNDS = 6
 """Passes from the end to the start and back per step. Few passes keep the shape that the fall gave the rope."""
@@ -97,7 +98,7 @@ class Rope2D:
         return f"Rope2D({links} links, length {self.link * links:g}, {'free' if self.end is None else 'held'} end)"
 
     @property
-    def start(self) -> Any:
+    def start(self) -> Reals:
         """(2,): where the rope is held."""
         return self._start
 
@@ -106,7 +107,7 @@ class Rope2D:
         self._start = validation.vector("start", point, 2)
 
     @property
-    def end(self) -> Any:
+    def end(self) -> Reals | None:
         """(2,): where the end is held; None if it hangs free."""
         return self._end
 
@@ -119,7 +120,7 @@ class Rope2D:
         """Distance of the rope's last joint from where its end is held; 0 if it hangs free."""
         return 0.0 if self._end is None else float(np.linalg.norm(self.joints[-1] - self._end))
 
-    def step(self, dt: float) -> Any:
+    def step(self, dt: float) -> Reals:
         """Move the rope on by dt seconds and return its joints (links + 1, 2). Nothing happens if dt is 0."""
         seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)
         if seconds == 0.0:

@@ -185,7 +185,8 @@ class PlanarScene(Scene):
             {part: np.round(getattr(chain, part), DECIMALS).tolist() for part in ("root", "target", "lengths", "bend")}
             for chain in self.chains
         ]
-        rope = None if self.rope is None else np.round(self.rope.end, DECIMALS).tolist()
+        end = None if self.rope is None else self.rope.end
+        rope = None if end is None else np.round(end, DECIMALS).tolist()
         return {"chains": chains, "selected": self.selected, "rope": rope}
 
     def restore_own(self, own: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from kinema.solvers.chain.chain_limits import hold_off_back
 from kinema.solvers.chain.chain_records import OUTCOME, SETTINGS
 from kinema.solvers.chain.schedule import loops_of
 from kinema.solvers.limb.bone_rotations import bone_rotations
+from kinema.validation import Reals
 
 MAIN_PASSES = 6
 """FABRIK or CCD passes before the finish takes over. Measured on 10 bones to 1e-4: FABRIK then takes 4.5 passes in all
@@ -28,8 +29,8 @@ on average, where going on with it to the end takes 9.6. Three would be faster (
 a third), but they change the pose: by 0.1% (FABRIK) and 0.8% (CCD) of the chain's length on average."""
 
 MAIN_PASSES_LIMITED = 12
-"""FABRIK or CCD passes with limits, where the finish is the one that stalls. Measured on 10 bones with cones and hinges:
-six reach the same targets in two thirds of the time, with other poses."""
+"""FABRIK or CCD passes with limits, where the finish is the one that stalls. Measured on 10 bones with cones and
+hinges: six reach the same targets in two thirds of the time, with other poses."""
 
 FINISH_PASSES = 24
 """Gauss-Newton passes, besides one a joint, before a chain counts as stalled. Without limits the 99th percentile of
@@ -65,7 +66,7 @@ class ChainResult(NamedTuple):
     reached: NDArray[np.bool_]
     """(...): whether the error is within tolerance."""
 
-    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
+    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Reals:
         """World rotation of each bone, the smallest one from `axis`: (..., N-1, 4).
 
         A planar chain gives signed angles (..., N-1), radians.

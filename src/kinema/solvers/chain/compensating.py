@@ -37,10 +37,12 @@ from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_ITERATIVE, TINY, TOLERANCE
 from kinema.errors import InputError
 from kinema.math import quat, vec
+from kinema.math.arrays import Precision
 from kinema.math.rows import load3, store3
 from kinema.solvers.chain.chain import chain_joints, in_space
 from kinema.solvers.chain.gauss_newton import add_free, solve_symmetric
 from kinema.solvers.limb.bone_rotations import bone_rotations
+from kinema.validation import Reals
 
 LARGEST = math.pi
 """Radians: a compensating angle never grows past 180 degrees, however near the target is."""
@@ -90,7 +92,7 @@ class Compensation:
         if self.max_speed != math.inf:
             validation.number("max_speed", self.max_speed, 0.0)
 
-    def record(self, dt: float, steps: int, dtype: Any) -> Any:
+    def record(self, dt: float, steps: int, dtype: Precision) -> np.record:
         """Return these settings for a frame of dt seconds in so many steps."""
         seconds = dt / max(steps, 1)
         farthest = math.inf if self.max_speed == math.inf else self.max_speed * dt
@@ -315,7 +317,7 @@ class CompensatingResult(NamedTuple):
     state: NDArray[Any]
     """(..., N-1): the compensating angles, radians; pass it in with the next frame."""
 
-    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
+    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Reals:
         """World rotation of each bone, the smallest one from `axis`: (..., N-1, 4).
 
         A planar chain gives signed angles (..., N-1), radians.

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema.compile.jit import allocating_batch
@@ -18,6 +16,7 @@ from kinema.solvers.chain.attempt import load_chain, measure_chains, scale_chain
 from kinema.solvers.chain.chain import ChainArguments, chain_joints, chain_settings
 from kinema.solvers.chain.chain_limits import apply_limits
 from kinema.solvers.chain.chain_records import one_lane
+from kinema.validation import Reals
 
 
 @allocating_batch
@@ -35,7 +34,7 @@ def _constrain(source, table, settings, joints):
             store_row(joints[i, j], vec.add(root, vec.scale(load3(chain[j].position, 0), group.whole[0])))
 
 
-def constrain(joints: ArrayLike, limits: ChainLimits, base: ArrayLike | None = None) -> NDArray[Any]:
+def constrain(joints: ArrayLike, limits: ChainLimits, base: ArrayLike | None = None) -> Reals:
     """Rotate each bone of a chain, from root to tip, to the nearest direction that its limit allows.
 
     Parameters

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinema import validation
 from kinema.compile.jit import batch, kernel, like
@@ -14,6 +14,7 @@ from kinema.compile.threads import in_chunks
 from kinema.constants import THREADS_FROM_ITERATIVE
 from kinema.math import quat, vec
 from kinema.math.rows import load3, store4
+from kinema.validation import Reals
 
 
 @kernel
@@ -55,7 +56,7 @@ def look_at(
     target: ArrayLike,
     forward: ArrayLike = (0.0, 0.0, 1.0),
     up: ArrayLike = (0.0, 1.0, 0.0),
-) -> NDArray[Any]:
+) -> Reals:
     """Find the rotation that points the axis `forward` from a position to a target and keeps `up` upright.
 
     A target exactly behind gives half a revolution about up, a target at the position no rotation. Straight above or

@@ -27,6 +27,7 @@ from kinema.compile.threads import in_chunks
 from kinema.constants import LARGEST_FLOAT64, POLE_FADE_HINTED, THREADS_FROM_CLOSED_FORM, TILE, TOLERANCE
 from kinema.math import vec
 from kinema.solvers.limb.bone_rotations import bone_rotations
+from kinema.validation import Reals
 
 POLE_FADE = 1e-3
 """Sine of the angle between pole and reach line below which the pole fades out, when there is nothing better to
@@ -390,7 +391,7 @@ class TwoBoneResult(NamedTuple):
     root: ArrayLike
     """(..., 3): where the limb starts, as given."""
 
-    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> NDArray[Any]:
+    def rotations(self, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Reals:
         """World rotation of each bone, the smallest one from `axis`: (..., 2, 4)."""
         root = np.broadcast_to(np.asarray(self.root, self.mid.dtype), self.mid.shape)
         return bone_rotations(np.stack((root, self.mid, self.end), axis=-2), axis)

@@ -22,6 +22,7 @@ from kinema.compile.threads import in_chunks
 from kinema.constants import LARGEST_FLOAT64, THREADS_FROM_ITERATIVE
 from kinema.errors import InputError
 from kinema.solvers.limb.two_bone import clamped, triangle
+from kinema.validation import Reals
 
 _PACKED = 7
 """Numbers of one limb in a row: root 2, target 2, lengths 2, bend."""
@@ -118,7 +119,7 @@ class TwoBone2DResult(NamedTuple):
     """(...): whether the distance had to be clamped, so that the end is not at the target."""
 
     @property
-    def mid(self) -> NDArray[Any]:
+    def mid(self) -> Reals:
         """(..., 2): the middle joint, by the name that `two_bone` gives it."""
         return self.knee
 
