@@ -15,7 +15,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl plain_python_only tests/stages)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
 
-.PHONY: blender docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
+.PHONY: blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
 
 play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
@@ -29,6 +29,13 @@ wheel: $(INSTALLED)
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/python -m tests.wheel dist
+
+# Whether a release could be made today: metadata, readme, contents, installs with the lowest and newest dependencies, and
+# everything documented, from the wheel. Half an hour on two idle cores; nothing is uploaded.
+release-check: $(INSTALLED)
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m tests.release dist
 
 # The add-on for Blender as an extension: build/kinema_blender-VERSION.zip.
 blender:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -27,7 +28,7 @@ PAGES = {
 }
 """Pages of the repository by their names on the site."""
 
-SHOWN = {".py": "python", ".json": "json", ".yml": "yaml", ".html": "html", ".ipynb": "json"}
+SHOWN = {".py": "python", ".json": "json", ".yml": "yaml", ".html": "html"}
 """Files that are shown as code when a page links to them."""
 
 LARGEST = 40_000
@@ -86,6 +87,9 @@ def _code_page(path: str) -> str:
     text = (ROOT / path).read_text("utf-8")
     if path.endswith(".md"):
         return text
+    if path.endswith(".ipynb"):
+        cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
+        return "\n\n".join(text if kind == "markdown" else f"```python\n{text}\n```" for kind, text in cells)
     cut = "" if len(text) <= LARGEST else f"\nThe first {LARGEST:,} characters.\n"
     return f"# {path}\n{cut}\n````{SHOWN.get(Path(path).suffix, '')}\n{text[:LARGEST]}\n````\n"
 
