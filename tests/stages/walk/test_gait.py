@@ -248,5 +248,11 @@ def test_a_walker_does_not_learn_to_be_slower_than_its_feet():
     assert 0.45 < learnt(0.1, top=0.3).top < 0.8
 
 
+def test_two_fifths_of_what_a_walker_made_are_remembered_at_the_next_lift_off():
+    after = learnt(0.9)
+    assert after.moved == pytest.approx(0.36, abs=0.05)
+    assert after.waited == pytest.approx(0.04, abs=0.005)
+
+
 def test_a_walker_that_stands_forgets_its_pace():
     assert learnt(0.5, commanded=0.0).top == math.inf

@@ -1,6 +1,7 @@
 """Creatures that step by themselves, judged from outside: where their feet are, frame by frame."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,6 +45,41 @@ def test_only_one_group_is_ever_in_the_air(name):
     groups = np.array(groups_of(walk.character.rig))
     assert aloft.any()
     assert not (aloft[:, groups == 0].any(axis=1) & aloft[:, groups == 1].any(axis=1)).any()
+
+
+# --- legs, as the character stands -----------------------------------------------------------------------------
+
+
+def leg_records(character, **settings):
+    return km.Animator(character, [km.Locomotion(**settings)], ground=0.0)["locomotion"]._records.legs
+
+
+@pytest.mark.parametrize(("sole", "point"), [(0.012, True), (0.03, False)])
+def test_feet_shorter_than_two_hundredths_of_a_leg_are_points(sole, point):
+    person = demo.humanoid()
+    length = person.rig.leg_length
+    half = sole * length / 2
+    legs = [replace(leg, toe=None, toes=(), heel=half, tip=half) for leg in person.rig.legs]
+    records = leg_records(replace(person, rig=replace(person.rig, legs=legs)))
+    assert records["point"].tolist() == [point, point]
+
+
+def test_a_swing_that_climbs_takes_four_times_as_long_as_its_top_speed_would():
+    records = leg_records(demo.humanoid(), foot_speed=5.0)
+    assert records["climb_time"] * 5.0 * records["bones"]["length"] == pytest.approx([4.3, 4.3], rel=0.1)
+
+
+@pytest.mark.parametrize("body", [demo.humanoid, demo.quadruped, demo.spider])
+def test_a_foot_that_swings_over_a_step_never_folds_its_leg_up_completely(body):
+    records = leg_records(body())
+    assert (records["nearest"] > 1.1 * records["shapes"]["shortest"]).all()
+
+
+def test_a_leg_that_stands_stretched_out_has_its_home_a_fifth_of_a_leg_nearer_than_it_reaches():
+    """A spider whose legs may be stretched hardly more than they are."""
+    records = leg_records(demo.spider(), stretch=0.6, crouch=0.001)
+    spare = records["spare"] / records["bones"]["length"]
+    assert spare == pytest.approx(np.full(8, 0.2), abs=0.02)
 
 
 # --- walking ---------------------------------------------------------------------------------------------------
