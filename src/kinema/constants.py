@@ -37,7 +37,6 @@ CRITICAL_HALF = 1.6783469900166605
 SHORTEST_HALF_LIFE = 1e-6
 """Seconds. Shorter half-lives take effect at once: no frame is that short, and the rate would overflow float32."""
 
-# --- two bones -------------------------------------------------------------------------------------------------
 
 POLE_FADE_HINTED = 0.02
 """Sine of the angle between the pole and the line to the target, below which the bend direction blends to the hint or

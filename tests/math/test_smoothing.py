@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.math.smoothing import smooth, smooth_gaussian
+from kinema.math.smoothing import envelope, smooth, smooth_gaussian
 
 
 def dense(values, weights, stiffness):
@@ -86,3 +86,15 @@ def test_few_frames_and_no_deviation(beyond, count):
     values = column(np.arange(count))
     assert smooth_gaussian(values, 50.0, beyond).shape == values.shape
     assert np.allclose(smooth_gaussian(values, 0.0, beyond), values, atol=1e-6)
+
+
+@given(st.integers(2, 60), st.integers(0, 2**32 - 1), st.floats(0.0, 8.0))
+def test_an_envelope_lies_over_every_column_where_it_is_level(count, seed, deviation):
+    """No higher than the most there is, and as high where the most lasts for as long as the Gaussian sees."""
+    values = np.random.default_rng(seed).normal(size=(count, 2))
+    over = envelope(values, deviation)
+    assert (over <= values.max(axis=0) + 1e-12).all()
+    assert (over >= values.min(axis=0) - 1e-12).all()
+    np.testing.assert_array_equal(over[:, :1], envelope(values[:, :1], deviation))
+    level = np.full((count, 2), 0.7)
+    np.testing.assert_allclose(envelope(level, deviation), level)

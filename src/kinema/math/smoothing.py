@@ -83,3 +83,11 @@ def smooth_gaussian(values: Any, deviation: float, beyond: Literal["wrap", "edge
     else:
         padded = np.pad(values, around, mode=beyond)
     return np.stack([np.convolve(column, kernel / kernel.sum(), mode="valid") for column in padded.T], axis=-1)
+
+
+def envelope(values: Any, deviation: float) -> Any:
+    """Return a smooth curve over values (F, n): the most of what is near, under a Gaussian of so many frames."""
+    reach = max(1, round(2 * deviation))
+    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
+    most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0).max(axis=-1)
+    return smooth_gaussian(most, deviation, "edge")

@@ -62,9 +62,6 @@ class JointLimits(NamedTuple):
     """(J, 4): local rotations at rest, from which the limits are measured."""
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def beyond(cosine, sine, cos_limit, sin_limit):
     """Whether an angle is larger than a limit (both 0 to pi), by the sine of the difference: exact for small angles."""
@@ -294,9 +291,6 @@ def _project_rotations(rotations, bone, limits, rounding):
     """Move each rotation, (N, 4), to the nearest one that a limit, (1,) `LIMIT`, allows."""
     for i in range(len(rotations)):
         store4(rotations[i], project(load4(rotations[i]), load3(bone), limits[0], rounding))
-
-
-# --- the types -------------------------------------------------------------------------------------------------
 
 
 class _Limit:

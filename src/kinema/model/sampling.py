@@ -41,9 +41,6 @@ INTERPOLATIONS = {"STEP": STEP, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
 _TRANSLATION, _ROTATION = 0, 1
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def key_before(times, first, count, time):
     """Return the last of these keys that is not after a time; the first key if all are."""

@@ -40,9 +40,6 @@ def check_layout(layout: str) -> None:
     validation.choice("layout", layout, LAYOUTS)
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def local_matrix(t, r, s, i, j):
     """Return the matrix of joint j of character i relative to its parent."""
@@ -100,9 +97,6 @@ def inverses(matrices, out):
     """Invert each matrix of (1, joints, 12)."""
     for j in range(matrices.shape[1]):
         store_matrix(out[0, j], xform.inverse(load_matrix(matrices[0, j])))
-
-
-# --- the type --------------------------------------------------------------------------------------------------
 
 
 class Skeleton:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinema.math import arrays
-from kinema.math.smoothing import smooth_gaussian
+from kinema.math.smoothing import envelope, smooth_gaussian
 from kinema.motion.contacts import KEPT, lowest_standing
 from kinema.motion.runs import runs, stretches
 from kinema.motion.soles import BALL, HEEL, TIP, SoleMotion
@@ -153,14 +153,6 @@ def _angle_for(depth: Any, lever: Any) -> Any:
     """Radians that lift the end of a lever by a depth; 0 for what is above the floor."""
     share = np.clip(depth, 0.0, None) / np.maximum(lever, 1e-12)
     return np.minimum(np.arcsin(np.minimum(share, 1.0)), MOST_LIFTED)
-
-
-def envelope(values: Any, deviation: float) -> Any:
-    """A smooth curve over values, (F, L): the most of what is near, under a Gaussian of so many frames."""
-    reach = max(1, round(2 * deviation))
-    padded = np.pad(values, ((reach, reach), (0, 0)), mode="edge")
-    most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0).max(axis=-1)
-    return smooth_gaussian(most, deviation, "edge")
 
 
 def standing_slides(points: Any, weights: Any) -> Any:

@@ -48,9 +48,6 @@ class FollowingJoints(NamedTuple):
     path: Any
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def rolled(constraint, source):
     """The part of the source's rotation from rest that is about the axis, as a rotation of the joint from rest."""
@@ -99,9 +96,6 @@ def follow_all(rows, following, frame, dt):
             update_path(following.path, constraint.path_start, constraint.path_end, pose)
             follow(constraint, pose)
     return rows.size
-
-
-# --- the stage -------------------------------------------------------------------------------------------------
 
 
 class ConstraintsReport(NamedTuple):

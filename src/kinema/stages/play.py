@@ -53,9 +53,6 @@ changed since. moves: the next frame differs from this one. root: the ground tra
 """
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def wrapped(time, duration, loop):
     """The number of whole passes before a time, and the seconds into the current one, as in `Clip.passes`."""
@@ -131,9 +128,6 @@ def play_clip(rows, playbacks, clip, poses, transforms, weights, dt):
 
 
 NO_EVENTS: Mapping[int, tuple[str, ...]] = MappingProxyType({})
-
-
-# --- the stage -------------------------------------------------------------------------------------------------
 
 
 class PlayReport(NamedTuple):

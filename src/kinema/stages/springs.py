@@ -119,9 +119,6 @@ class StepAtRate(NamedTuple):
     """Share of the goal's motion that the end makes, too."""
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def transform_state(m, state):
     """Transform the state of a bone by a matrix."""
@@ -300,9 +297,6 @@ def step_springs(rows, settings, springs, characters, states, frame, dt):
             update_path(springs.path, springs.bones[b].path_start, springs.bones[b].path_end, pose)
             swing_joint(springs, b, character, states[i, b], pose, seconds)
     return rows.size
-
-
-# --- the stage -------------------------------------------------------------------------------------------------
 
 
 class SpringsReport(NamedTuple):

@@ -73,9 +73,6 @@ class PosedBone(NamedTuple):
     length: Any
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def within_angle(direction, axis, cosine, sine):
     """Clamp a unit direction to within an angle of a unit axis."""
@@ -170,9 +167,6 @@ def step_tails(rows, settings, tail, characters, states, hits, frame, dt):
         pose = character_pose(frame, i)
         step_tail(settings[0], tail, characters[i], states[i], hits[i], pose, dt)
     return rows.size
-
-
-# --- the stage -------------------------------------------------------------------------------------------------
 
 
 class TailReport(NamedTuple):

@@ -76,9 +76,6 @@ class RayHit(NamedTuple):
     """Unit normal that faces the ray; zeros for a miss."""
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def load_ray(rays, i):
     """Return ray number i."""

@@ -21,7 +21,7 @@ from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.feet.legs import STRETCH, raise_hips, solve_legs
 from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
-from kinema.math.smoothing import smooth_gaussian
+from kinema.math.smoothing import envelope
 from kinema.model.character import Character
 from kinema.model.rig import Leg
 from kinema.motion.contacts import still_points
@@ -230,14 +230,7 @@ def _drop(clip_frames: ClipFrames, targets: Any, raised: Any) -> Any:
         hip, _, own = _leg_in(clip_frames, n)
         lacks = _missing(clip_frames, leg, hip + raised, own, targets[:, n])
         missing = np.where(clip_frames.held[:, n], np.maximum(missing, lacks), missing)
-    return envelope(missing, DROP_SMOOTHING / clip_frames.dt) if missing.any() else missing
-
-
-def envelope(values: Any, deviation: float) -> Any:
-    """(F,): a smooth curve over values, (F,): the most of what is near, under a Gaussian of so many frames."""
-    reach = max(1, round(2 * deviation))
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(values, reach, mode="edge"), 2 * reach + 1)
-    return smooth_gaussian(windows.max(axis=-1)[:, np.newaxis], deviation, "edge")[:, 0]
+    return envelope(missing[:, np.newaxis], DROP_SMOOTHING / clip_frames.dt)[:, 0] if missing.any() else missing
 
 
 def _leg_in(clip_frames: ClipFrames, foot: int, part: slice = slice(None)) -> tuple[Any, Any, Any]:

@@ -14,11 +14,12 @@ import numpy as np
 
 from kinema import metrics
 from kinema.bake.clip_frames import ClipFrames
-from kinema.bake.feet.hold import envelope, steady_contacts
+from kinema.bake.feet.hold import steady_contacts
 from kinema.bake.feet.legs import raise_hips, solve_legs
 from kinema.bake.site import Grades, Site, Treads, grades_along, treads_along
 from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
+from kinema.math.smoothing import envelope
 from kinema.model.character import Character
 from kinema.motion.runs import runs, without_short
 from kinema.motion.soles import BALL, HEEL, TIP
@@ -113,7 +114,8 @@ def _raised(clip_frames: ClipFrames, steps: Any) -> Any:
     if not known.any():
         return np.zeros(len(stands))
     # No higher than any of the frames around allows.
-    return -envelope(-np.interp(frames, frames[known], stands[known]), RAISE_SMOOTHING / clip_frames.dt)
+    least = -np.interp(frames, frames[known], stands[known])[:, np.newaxis]
+    return -envelope(least, RAISE_SMOOTHING / clip_frames.dt)[:, 0]
 
 
 def _neutral(clip_frames: ClipFrames) -> Any:

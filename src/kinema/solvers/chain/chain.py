@@ -51,8 +51,6 @@ FEW = 4
 _MANY_ATTEMPTS = 1 << 20
 """Attempts where the number of passes was given: that number alone decides when to stop."""
 
-# --- the result ------------------------------------------------------------------------------------------------
-
 
 class ChainResult(NamedTuple):
     """What `fabrik`, `ccd` and `constrain` return. ... is the batch's shape, D is 2 or 3 as in the input."""
@@ -245,9 +243,6 @@ def _refuse_to_leave_the_plane(chain_limits: ChainLimits | None) -> None:
                 raise InputError(
                     f"limits[{i}] rotates about {limit.axis!r}; in the plane hinges rotate about (0, 0, 1)"
                 )
-
-
-# --- solving ---------------------------------------------------------------------------------------------------
 
 
 def solve_chain(solver: ChainSolver, given: ChainArguments) -> ChainResult:

@@ -187,9 +187,6 @@ def _nested(chain: Any) -> bool:
     return isinstance(chain, (list, tuple)) and any(isinstance(one, (list, tuple, range, np.ndarray)) for one in chain)
 
 
-# --- solving ---------------------------------------------------------------------------------------------------
-
-
 def _run(posed: PosedBatch, tasks: list[GoalTask], options: SolveOptions) -> None:
     """Rotate the joints by each goal's weight, inside limits, and bring the world matrices up to date."""
     for task in tasks:

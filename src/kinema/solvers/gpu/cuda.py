@@ -279,9 +279,6 @@ def _refuse(status: int, named: dict[str, DeviceArray]) -> None:
                 validation.check_lengths(name, on_host)
 
 
-# --- two bones -------------------------------------------------------------------------------------------------
-
-
 class Limbs(NamedTuple):
     """What a two-bone kernel reads."""
 

@@ -116,9 +116,6 @@ class ElbowSwing(NamedTuple):
     own: Any
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def arm_length(arm, pose):
     """The length of an arm, metres in the world."""

@@ -253,9 +253,6 @@ def step_hands(rows, arm, path, hands, goals, states, frame, dt):
     return changed
 
 
-# --- the stage -------------------------------------------------------------------------------------------------
-
-
 class HandsReport(NamedTuple):
     """The result of a frame of `Hands`. N characters, A arms in the rig's order."""
 

@@ -87,9 +87,6 @@ class LandingTable(NamedTuple):
     """Whether the motion of the root stays in the pose, so that a loop jumps back where it begins anew."""
 
 
-# --- kernels ----------------------------------------------------------------------------------------------------------
-
-
 @kernel
 def step_drift(body, hips, velocity, restarts, up, length, dt):
     """Average how the hips move otherwise than in the clip. Returns whether they move as in the clip.

@@ -288,9 +288,6 @@ class FeetState(StageState):
         )
 
 
-# --- records ---------------------------------------------------------------------------------------------------
-
-
 def _records(settings: Feet, crowd: Crowd, legs: list[SolvedLeg], path: int) -> FeetRecords:
     """path: how many joints the paths of all legs have."""
     real, count = crowd.precision, crowd.count

@@ -92,9 +92,6 @@ class AimPaths(NamedTuple):
     hand: Any
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def room_left(correction, limit):
     """The share of its limit that a joint has left, 1 to 0."""
@@ -277,9 +274,6 @@ def step_aims(rows, settings, paths, targets, states, scratch, frame, dt):
         changed += step_aim(settings[0], paths.weapon, paths.hand, targets[i], states[i], pose, scratch[i], dt)
         advance_target(targets[i])
     return changed
-
-
-# --- the stage -------------------------------------------------------------------------------------------------
 
 
 class AimReport(NamedTuple):

@@ -281,9 +281,6 @@ def step_all_eyes(rows, settings, joints, targets, states, eyes, frame, dt):
     return changed
 
 
-# --- the stage -------------------------------------------------------------------------------------------------
-
-
 class EyesReport(NamedTuple):
     """The result of a frame of `Eyes`. N characters, E eyes in the rig's order."""
 

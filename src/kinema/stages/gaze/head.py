@@ -67,8 +67,6 @@ HEAD_STATE = Record(
 """body: the gaze that spine and neck go by. head: the head's own. side: the shoulder it looks over. moving: whether it
 is on its way. The last four are as in `HeadReport`."""
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
 
 @kernel
 def animated_gaze(axes, head, settings):
@@ -188,9 +186,6 @@ def step_heads(rows, settings, joints, targets, states, rotations, frame, dt):
         changed += step_head(settings[0], joints, targets[i], states[i], pose, rotations[i], dt)
         advance_target(targets[i])
     return changed
-
-
-# --- the stage -------------------------------------------------------------------------------------------------
 
 
 class HeadReport(NamedTuple):

@@ -100,9 +100,6 @@ class LegRecords(NamedTuple):
     """Whether any leg folds in more joints than its knee."""
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------
-
-
 @kernel
 def knee_axis(rest, to_hip, to_ankle, moved):
     """The axis a knee bends about, in its own space: the clip's own bend, faded to the rest pose's where it is nearly

@@ -95,9 +95,6 @@ def _folds(bones: Any) -> tuple[Any, Any, Any, Any]:
     return np.linalg.norm(line, axis=-1), arrays.unit(line), last, np.concatenate(([0.0], np.cumsum(steps)))
 
 
-# --- kernels ----------------------------------------------------------------------------------------------------------
-
-
 @kernel
 def part(a, b, share):
     """A number between two."""

@@ -409,9 +409,6 @@ class LocomotionState(StageState):
         )
 
 
-# --- records ----------------------------------------------------------------------------------------------------------
-
-
 def _settings_record(settings: Locomotion, crowd: Crowd, legs: list[SolvedLeg]) -> Any:
     """(1,) WALKER_SETTINGS."""
     records, rig = WALKER_SETTINGS.zeros(1, crowd.precision), crowd.rig
