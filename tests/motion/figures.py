@@ -29,8 +29,9 @@ SIDES, FREE = 12, 0.005
 """Directions in which a point in the ground is looked at beside itself, and leg lengths below the ground that still are
 out of it."""
 
-KNEE_BENT = 0.05
-"""Leg lengths off the line from hip to ankle from which a knee is clearly bent."""
+KNEE_BENT, KNEE_SEEN = 0.05, 0.01
+"""Leg lengths off the line from hip to ankle from which a knee is clearly bent, and from which it is seen which way it
+bends: where the clip shows the same way, nothing has flipped."""
 
 LEAST_JERK = 2.0
 """Leg lengths per cubic second: a clip that moves less has no jerk to compare with."""
@@ -164,7 +165,7 @@ def measure(ground: Any, reference: Reference, shown: Shown) -> Figures:
     rotation = np.maximum(_steps(shown.rotations) - _steps(shown.clip_rotations), 0.0)
     rotation[:begins] = 0.0
     worst["beyond"] = rotation.max(axis=1, initial=0.0)
-    flips = _flips(reference, shown.world[::FRAME]) & ~_flips(reference, reference.world[::FRAME])
+    flips = _flips(reference, shown.world, reference.world)
     every = _key_spacing(shown.keys)
     ankles = shown.world[:, reference.ankles][..., :3, 3]
     own, jerk = (_jerk(each[begins::every], every / RATE) / leg for each in (shown.clip_ankles, ankles))
@@ -326,8 +327,17 @@ def _steps(rotations: Any) -> Any:
     return angles_between(rotations[:-FRAME], rotations[FRAME:])
 
 
-def _flips(reference: Reference, world: Any) -> Any:
-    """(F, L): whether each knee comes to bend the other way, seen from the hips, since it was last clearly bent."""
+def _flips(reference: Reference, world: Any, clip: Any) -> Any:
+    """(F / FRAME, L): whether each knee comes to bend the other way, seen from the hips, since it was last clearly
+    bent, and neither does so in the clip nor is bent that way there.
+    """
+    out, own = (_knees(reference, each[::FRAME]) for each in (world, clip))
+    same = ((out * own).sum(axis=-1) > 0.0) & (np.linalg.norm(own, axis=-1) > KNEE_SEEN * reference.leg)
+    return _bends_over(out, reference.leg) & ~_bends_over(own, reference.leg) & ~same
+
+
+def _knees(reference: Reference, world: Any) -> Any:
+    """(F, L, 3): how far knees are off the line from hip to ankle, in the space of the hips."""
     hips = world[:, reference.pelvis, :3, :3]
     hips = hips / np.maximum(np.linalg.norm(hips, axis=-2, keepdims=True), 1e-12)
     hip, knee, ankle = (
@@ -335,8 +345,12 @@ def _flips(reference: Reference, world: Any) -> Any:
     )
     line = (ankle - hip) / np.maximum(np.linalg.norm(ankle - hip, axis=-1, keepdims=True), 1e-12)
     out = (knee - hip) - line * ((knee - hip) * line).sum(axis=-1, keepdims=True)
-    out = np.einsum("frc,flr->flc", hips, out)
-    bent = np.linalg.norm(out, axis=-1) > KNEE_BENT * reference.leg
+    return np.einsum("frc,flr->flc", hips, out)
+
+
+def _bends_over(out: Any, leg: float) -> Any:
+    """(F, L): whether each knee comes to bend the other way since it was last clearly bent."""
+    bent = np.linalg.norm(out, axis=-1) > KNEE_BENT * leg
     flips = np.zeros(bent.shape, bool)
     for foot in range(bent.shape[1]):
         when = np.flatnonzero(bent[:, foot])

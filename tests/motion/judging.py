@@ -10,6 +10,7 @@ import numpy as np
 
 from kinema.bake import bake
 from kinema.bake.clip_frames import frames_of
+from kinema.bake.feet.floor import level_floor, settle_floor
 from tests.motion.cases import GROUNDS, Case, CaseName, case_of
 from tests.motion.figures import bake_reference, measure_bake
 from tests.motion.kinematics import RATE
@@ -58,12 +59,15 @@ def judged(case: Case) -> dict[str, Any]:
 
 
 def found_contacts(case: Case, reference: Reference) -> float | None:
-    """Share of the feet that are still in a clip that goes somewhere which a bake holds; None for one that stays."""
+    """Share of the feet that are still in a clip that goes somewhere which a bake holds; None for one that stays. The
+    contacts that count are those that a bake goes by: after it has brought footholds to one level.
+    """
     still = [each for each in reference.still if each.stop - each.start >= LEAST_STILL * RATE]
     if not reference.goes or not still:
         return None
     assert case.character.rig is not None
-    frames = frames_of(case.character.rig, case.clip, case.settings).without_lead
+    frames = frames_of(case.character.rig, case.clip, case.settings)
+    frames = level_floor(case.character, settle_floor(frames)).without_lead
     nearest = np.minimum(np.rint(reference.times / frames.dt).astype(int), len(frames.times) - 1)
     held = frames.held[nearest]
     return float(np.mean([held[each.start : each.stop, each.foot].mean() >= 0.5 for each in still]))
