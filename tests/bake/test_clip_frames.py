@@ -314,3 +314,9 @@ def test_a_body_that_ends_on_another_height_is_no_loop(climbed, loops):
     translations[:, int(person.rig.hips), 1] += np.linspace(0.0, climbed, 31)
     clip = km.Clip.from_poses("down", person.skeleton, km.Pose.of(translations, poses.rotations, poses.scales))
     assert bool(frames_of(person.rig, clip, BakeSettings(lock_feet=True)).one_pass) == loops
+
+
+def test_a_shorter_jump_before_it_does_not_hide_the_end_of_calibration():
+    steps = np.full(90, 0.7)
+    steps[11], steps[24] = 5.8, 18.0
+    assert skipped(humanoid(), steps) == 25

@@ -57,6 +57,9 @@ END_SLACK = 0.01
 LEAD_IN = 3.0
 """Seconds of a loop's previous pass that are computed and dropped, so that its first frame is steady."""
 
+CALIBRATION_BEFORE = 0.75
+"""Share of the steps before a jump that are no longer than what counts as usual there: others are jumps too."""
+
 CALIBRATION_TIME, CALIBRATION_STEP, CALIBRATION_RATIO, CALIBRATION_AFTER = 1.0, math.radians(6.0), 4.0, 5
 """Seconds in which poses of calibration are looked for; radians that joints of the body jump from the last of them to
 the next key, in the mean, at least; how many times as far that is as in the keys before and after; and how many keys
@@ -225,10 +228,11 @@ def skip_calibration(rig: Rig, poses: Pose, stride: int, dt: float) -> Pose:
     keys = poses.rotations[::stride, joints].astype(np.float64)
     steps = arrays.angle_between(keys[:-1], keys[1:]).mean(axis=-1)
     for key in range(min(round(CALIBRATION_TIME / (stride * dt)), len(steps) - 2)):
-        # A jump may lie between two keys: those beside it do not count.
-        others = np.append(steps[: max(key - 1, 0)], steps[key + 2 : key + 1 + CALIBRATION_AFTER])
-        far = CALIBRATION_RATIO * others.max(initial=0.0)
-        if steps[key] > max(CALIBRATION_STEP, far):
+        # A jump may lie between two keys: those beside it do not count. There may be shorter ones before it.
+        before, after = steps[: max(key - 1, 0)], steps[key + 2 : key + 1 + CALIBRATION_AFTER]
+        usual = float(np.quantile(before, CALIBRATION_BEFORE)) if before.size else 0.0
+        far = CALIBRATION_RATIO * max(usual, after.max(initial=0.0))
+        if steps[key] > max(CALIBRATION_STEP, far, before.max(initial=0.0)):
             first, last = key - (key > 0 and steps[key - 1] > far), key + 1 + (steps[key + 1] > far)
             return _without_jump(rig, poses, first * stride, last * stride, joints)
     return poses

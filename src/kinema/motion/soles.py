@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema.math import arrays
 from kinema.math.smoothing import smooth_gaussian
 from kinema.model.rig import Rig
 
@@ -19,6 +20,11 @@ HEEL, BALL, TIP = 0, 1, 2
 ROLLS_OVER = 0.03
 """Leg lengths above the lowest point of a sole within which other points carry it, too; the lower, the more."""
 
+
+PIVOTS, PIVOTS_OVER = 0.02, 2.0
+"""Share of the mean square way of the points of a sole below which one hardly moves: a foot that swivels stands on the
+point that moves least, and slides no farther than that. And frames, standard deviation, over which ways are taken for
+that: noise is no swivel."""
 
 BODY_OVER = 0.1
 """Seconds, standard deviation, over which the speed of a body is taken: hips sway within a step."""
@@ -96,13 +102,18 @@ def slides_of(rig: Rig, world: Any) -> Any:
 
 def slides_of_points(rig: Rig, points: Any) -> Any:
     """Sum up how far each sole, (F, L, 3, 3), has slid along the ground since the first frame, where it rolls over the
-    ground, (F, L, 3).
+    ground and on which point it swivels, (F, L, 3).
     """
+    if len(points) < 2:
+        return np.zeros(points[:, :, 0].shape)
     up = np.array(rig.up)
     heights = points @ up
     heights = (heights[1:] + heights[:-1]) / 2
     above = (heights - heights.min(axis=-1, keepdims=True)) / (ROLLS_OVER * rig.leg_length)
+    ways = arrays.across(np.diff(points, axis=0), up)
+    moves = (smooth_gaussian(ways.reshape(len(ways), -1), PIVOTS_OVER, "edge").reshape(ways.shape) ** 2).sum(axis=-1)
     weights = np.maximum(1.0 - above, 0.0) ** 2
-    slides = np.einsum("flp,flpc->flc", weights / weights.sum(axis=-1, keepdims=True), np.diff(points, axis=0))
-    slides -= (slides @ up)[..., np.newaxis] * up
+    mean = (weights * moves).sum(axis=-1, keepdims=True) / weights.sum(axis=-1, keepdims=True)
+    weights = weights / np.maximum(moves + PIVOTS * mean, np.finfo(float).tiny)
+    slides = np.einsum("flp,flpc->flc", weights / weights.sum(axis=-1, keepdims=True), ways)
     return np.concatenate([np.zeros_like(slides[:1]), np.cumsum(slides, axis=0)])

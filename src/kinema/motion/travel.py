@@ -24,7 +24,8 @@ LOW_SOLE = 0.05
 """Leg lengths above the clip's floor below which a sole may be standing; the lower, the more it counts."""
 
 FLOOR_SHARE = 0.1
-"""Of all frames the share whose lowest sole is lower than the first guess of the floor: toes dip at every push-off."""
+"""Of all frames the share whose lowest sole is lower than the first guess of the floor: toes dip at every push-off. Of
+bodies on four legs or more the second lowest counts: one strikes, also into the floor."""
 
 FLOOR_SHIFT = 0.15
 """Leg lengths that a clip's floor may be off the rig's. Further off, the clip flies, climbs or crawls."""
@@ -128,7 +129,8 @@ def travel_of(rig: Rig, points: Any, dt: float, *, closed: bool) -> Travel:
     height = _standing_height(points @ np.array(rig.up))
     along = _ground_axes(np.array(rig.up))
     moved, at = np.diff(points, axis=0) @ along.T / dt, (points[1:] + points[:-1]) @ along.T / 2
-    floor = float(np.quantile(height.min(axis=(1, 2)), FLOOR_SHARE))
+    lowest = np.sort(height.min(axis=2), axis=1)[:, 0 if legs < FEW_LEGS else 1]
+    floor = float(np.quantile(lowest, FLOOR_SHARE))
     for _ in range(FLOOR_ROUNDS):
         low = np.clip(1 - np.abs(height - floor) / (LOW_SOLE * size), 0, 1) ** 2
         velocity, turn, agree = _fit(moved, at, low, size)

@@ -8,7 +8,7 @@ from kinema import metrics
 from kinema.bake import BakeSettings
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.feet.clearances import SHALLOWEST, _raised, _way_out, find_clearances
+from kinema.bake.feet.clearances import SHALLOWEST, _raised, _way_out, deepest, find_clearances
 from kinema.demo import humanoid
 from kinema.motion.runs import stretches
 
@@ -50,6 +50,13 @@ def test_a_swinging_foot_is_raised_over_what_it_passes_within_a_frame(walk):
         return np.where(np.abs(np.asarray(z) - ridge) < 0.02, 0.6, 0.0)
 
     assert find_clearances(walk, frames, km.Ground.from_function(height)).raised[at : at + 2, 0].min() > 0.3
+
+
+def test_a_sole_that_comes_down_on_an_edge_between_heel_and_ball_is_in_the_ground(walk):
+    """The heel hangs over the step below, the ball is clear of the one above."""
+    sole = np.array([[[[0.0, -0.03, -0.1], [0.0, 0.03, 0.1], [0.0, 0.05, 0.2]]]])
+    step = km.Ground.from_function(lambda x, z: np.where(np.asarray(z) > -0.08, 0.0, -0.2))
+    assert deepest(walk.rig, sole, step)[0, 0] == pytest.approx(0.01, abs=0.002)
 
 
 def moved_along(walk, step):

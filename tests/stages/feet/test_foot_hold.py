@@ -51,6 +51,12 @@ def test_a_foot_is_held_by_a_tip_that_is_clearly_slower_than_its_ball():
     assert drift(in_clip((0.02, 0.02, 0.0), (0.15, 0.15, 0.0)), tip=0.02) == pytest.approx(0.02)
 
 
+def test_a_flat_foot_that_swivels_on_its_tip_is_held_by_that():
+    assert drift(in_clip((0.0, 0.0, 0.0), (1.5, 0.5, 0.0)), ball=0.02) == pytest.approx(0.0, abs=1e-3)
+    assert drift(in_clip((0.0, 0.0, 0.0), (1.5, 0.5, 0.0)), tip=0.02) == pytest.approx(0.02, abs=1e-3)
+    assert drift(in_clip((0.0, 0.0, 0.0), (0.5, 0.5, 0.5)), tip=0.02) == pytest.approx(0.0, abs=1e-9)
+
+
 @pytest.mark.parametrize(("speed", "least", "most"), [(0.15, 1.0, 1.0), (0.5, 0.0, 0.01)])
 def test_a_point_that_moves_at_half_a_leg_a_second_is_on_its_way(speed, least, most):
     assert least <= stillness(a_sole(), speed) <= most

@@ -23,6 +23,11 @@ MARGIN = 0.01
 BETWEEN = 7
 """Moments between two frames in which soles are looked at: a fast foot passes the edge of a step within one."""
 
+UNDER_FOOT = (1 / 3, 2 / 3)
+"""Shares of the way from heel to ball at which a sole is looked at, too: where the heel hangs over the edge of a step,
+the sole in front of it comes down on that.
+"""
+
 BEFORE_AND_AFTER = 0.15
 """Seconds before and after in which it is brought up and down again."""
 
@@ -100,6 +105,7 @@ def deepest(rig: Any, points: Any, ground: Any) -> Any:
 
     points: (F, L, 3, 3), of the soles.
     """
+    points = _whole_soles(points)
     depth = metrics.penetration(metrics.points_over(rig, points, ground))
     share = (np.arange(1, BETWEEN + 1) / (BETWEEN + 1))[:, np.newaxis, np.newaxis, np.newaxis, np.newaxis]
     between = points[:-1] + share * (points[1:] - points[:-1])
@@ -117,7 +123,7 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
 
     points: (n, 3, 3), of the sole in the frames of a contact.
     """
-    some = points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))]
+    some = _whole_soles(points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))])
     unit, limit = rig.leg_length, SHALLOWEST * rig.leg_length
     shifts = _tried(np.array(rig.up), SHIFT_STEP, SHIFT_STEPS) * unit
     moved = some + shifts[:, :, np.newaxis, np.newaxis]
@@ -163,6 +169,13 @@ def _tried(up: Any, step: float, steps: int) -> Any:
     angle = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
     around = np.cos(angle)[:, np.newaxis] * side + np.sin(angle)[:, np.newaxis] * np.cross(up, side)
     return (np.arange(1, steps + 1) * step)[:, np.newaxis, np.newaxis] * around
+
+
+def _whole_soles(points: Any) -> Any:
+    """(..., 5, 3): points of soles, (..., 3, 3), and after them those between heel and ball."""
+    heel, ball = points[..., HEEL, :], points[..., BALL, :]
+    between = [(heel + share * (ball - heel))[..., np.newaxis, :] for share in UNDER_FOOT]
+    return np.concatenate((points, *between), axis=-2)
 
 
 # --- swinging feet ---------------------------------------------------------------------------------------------

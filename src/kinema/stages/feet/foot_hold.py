@@ -81,7 +81,7 @@ def drift_of(sole, foot, clip, placement, under):
     """How far a placement moves the part of the sole that is on the ground since the last frame.
 
     Heel and ball count as they are near the ground and still in the clip, both alike where the foot is flat: toes that
-    bend then move neither of them far. The tip counts where the others lift off, or are far above it.
+    bend then move neither of them far. The tip counts where the others lift off, are far above it, or swivel about it.
     """
     size, points = sole.length, clip.points
     near, slack = size * like(size, NEAR_GROUND), size * like(size, TOES_BEND)
@@ -93,7 +93,8 @@ def drift_of(sole, foot, clip, placement, under):
     heel_still, ball_still = stillness(sole, clip.speeds.heel), stillness(sole, clip.speeds.ball)
     slower = min(clip.speeds.heel, clip.speeds.ball) - clip.speeds.tip
     still = max(heel_still, ball_still) * falloff(lower, slack, slack) * falloff(slower, steady, steady)
-    flat = max(falloff(lower, switch, switch), still)
+    stands = max(max(heel_still, ball_still), falloff(slower, steady, steady))
+    flat = max(falloff(lower, switch, switch) * stands, still)
     heel_weight = falloff(heel_gap - low, near, near + near) * heel_still
     ball_weight = falloff(ball_gap - low, near, near + near) * ball_still
     share = flat / (heel_weight + ball_weight)
