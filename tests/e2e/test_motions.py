@@ -35,6 +35,28 @@ def test_my_mocap_goes_onto_the_character_and_is_downloaded(open_tab, tmp_path):
     tab.wait("state.motion === 'cmu_02_01.bvh' && state.drawn && state.beside > 20")
 
 
+def test_joints_are_mapped_by_clicking_them_on_both_bodies(open_tab):
+    tab = open_tab("character", viewport=ROOM)
+    tab.wait("state.drawn && state.complete")
+    tab.control("file").set_input_files(WALK)
+    tab.page.get_by_role("button", name="Put it on Person").click()
+    tab.wait("state.motion === 'cmu_02_01.bvh' && state.drawn && state.beside > 20")
+    tab.control("click-joints").click()
+    own, other = tab.control("dot-forearm_l"), tab.control("follow-RightForeArm")
+    colours = [each.evaluate("dot => dot.style.background") for each in (own, tab.control("follow-LeftForeArm"))]
+    assert colours[0] == colours[1]
+    at = tab.state["joints"]["forearm_l"]
+    box = own.bounding_box()
+    assert np.hypot(box["x"] + box["width"] / 2 - at[0], box["y"] + box["height"] / 2 - at[1]) < 4
+    own.dispatch_event("click")
+    assert "followed" in tab.control("follow-LeftForeArm").get_attribute("class")
+    other.dispatch_event("click")
+    tab.control("dot-forearm_l").dispatch_event("click")
+    tab.wait("document.querySelector('[data-testid=follow-RightForeArm]').className === 'followed'")
+    tab.control("click-joints").click()
+    assert tab.control("joint-dots").is_hidden()
+
+
 def test_both_bodies_walk_in_step(open_tab):
     tab = open_tab("character", viewport=ROOM, reduced_motion="no-preference")
     tab.wait("state.drawn && state.complete")

@@ -230,6 +230,19 @@ def test_the_script_of_a_borrowed_motion_retargets_it(tmp_path, monkeypatch):
     assert np.abs(first[:, :3, 3] - scene.walker.world[:, :3, 3]).max() < 1e-3
 
 
+def test_hands_of_a_borrowed_motion_touch_as_the_sliders_say():
+    take = asset("bvh/cmu_02_01.bvh")
+    scene = CharacterScene()
+    assert "hands" not in {control.name for control in scene.controls}
+    scene.receive_motion(take.name, take.read_bytes())
+    assert scene.motion_shown.report.touches == (0, 0)
+    scene.set("hands", 1.0)
+    assert scene.motion_shown.report.touches[1] > 0
+    assert "hands=1.0" in scene.python()
+    scene.set("hands", 0.0)
+    assert scene.motion_shown.report.touches == (0, 0)
+
+
 @pytest.mark.parametrize("path", ["gltf/RiggedFigure.glb", "vrm/cryptovoxels.vrm", "bvh/cmu_02_01.bvh"])
 def test_a_character_from_a_file_walks_in_its_own_unit(path):
     scene = CharacterScene()

@@ -38,6 +38,8 @@ class BorrowedMotion:
     """Its name there."""
     joints: Mapping[str, str]
     """What the user has mapped: joints of the source by those of the character; "" for none."""
+    touch: Mapping[str, float]
+    """How hands touch and keep clear of the body: settings of `retarget` by their names, each 0 to 1."""
     made: Clip
     report: RetargetReport
 
@@ -71,24 +73,36 @@ class BorrowedMotion:
         matrix[:3, 3] = over + walker.ground_at(over) * UP - matrix[:3, :3] @ below
         return matrix @ world
 
-    def mapped(self, target: Actor, joints: Mapping[str, str]) -> BorrowedMotion:
-        """Return it anew with other joints of the source for some of the character. "": none."""
-        return borrowed(self.file, self.actor, self.clip, target, joints)
+    def mapped(self, target: Actor, joints: Mapping[str, str], touch: Mapping[str, float]) -> BorrowedMotion:
+        """Return it anew with other joints of the source for some of the character ("": none), and other touches."""
+        return borrowed(self.file, self.actor, self.clip, target, joints, touch)
 
 
-def borrowed(file: str, actor: Actor, clip: str, target: Actor, joints: Mapping[str, str]) -> BorrowedMotion:
+def borrowed(
+    file: str, actor: Actor, clip: str, target: Actor, joints: Mapping[str, str], touch: Mapping[str, float]
+) -> BorrowedMotion:
     """Retarget a clip. Raises InputError if the bodies do not fit."""
-    made, report = retarget(actor.original, clip, target.original, joints=dict(joints) or None, report=True)
-    return BorrowedMotion(file, actor, clip, dict(joints), made, report)
+    made, report = retarget(
+        actor.original,
+        clip,
+        target.original,
+        joints=dict(joints) or None,
+        hands=touch["hands"],
+        arm_space=touch["arm_space"],
+        report=True,
+    )
+    return BorrowedMotion(file, actor, clip, dict(joints), dict(touch), made, report)
 
 
-def borrow_all(file: str, source: Character, target: Actor, joints: Mapping[str, str]) -> Iterator[BorrowedMotion]:
+def borrow_all(
+    file: str, source: Character, target: Actor, joints: Mapping[str, str], touch: Mapping[str, float]
+) -> Iterator[BorrowedMotion]:
     """Retarget the clips of a file. Raises InputError if it has none, or if the bodies do not fit."""
     if not source.clips:
         raise InputError(f"{file} has no motion to put on {target.name}")
     actor = Actor(source, file=file)
     for clip in list(source.clips)[:MOST]:
-        yield borrowed(file, actor, clip, target, joints)
+        yield borrowed(file, actor, clip, target, joints, touch)
 
 
 def clip_name(motion: BorrowedMotion, taken: list[str]) -> str:

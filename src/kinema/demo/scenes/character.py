@@ -63,6 +63,8 @@ WEIGHTS = {
     "head": "Head to the gaze",
     "eyes": "Eyes to the gaze",
 }
+TOUCHES = {"hands": "Hands go on to touch", "arm_space": "Arms keep clear of the body"}
+"""Settings of `retarget` for motions of other bodies, and how the page says them."""
 WEIGHTS_GROUP, WALK_GROUP, SHOW_GROUP, POSE_GROUP = "How much each part does", "Walk", "Show", "Pose"
 """Headings of the controls."""
 SAME_TIME = 2e-3
@@ -143,7 +145,7 @@ class CharacterScene(Scene):
         """Put the motion of a file onto the character."""
         state = self.awaited_joints.get(name, {})
         actor, shown = self.walker.actor, ""
-        motions = list(borrow_all(name, loaded(name, data), actor, state))
+        motions = list(borrow_all(name, loaded(name, data), actor, state, self._touch()))
         for motion in motions:
             clip = clip_name(motion, list(actor.character.clips))
             actor, shown = actor.with_clip(clip, motion.made), shown or clip
@@ -171,10 +173,20 @@ class CharacterScene(Scene):
 
     def _map(self, clip: str, joints: Mapping[str, str]) -> None:
         """Retarget a motion anew with these joints."""
-        self.motions[clip] = self.motions[clip].mapped(self.walker.actor, joints)
+        self.motions[clip] = self.motions[clip].mapped(self.walker.actor, joints, self._touch())
         time = self.walker.time
         self._take_over_motion(self.walker.actor.with_clip(clip, self.motions[clip].made), clip)
         self.walker.seek(time)
+
+    def _touch(self) -> dict[str, float]:
+        """Return how hands of motions of other bodies touch, as it is set now."""
+        return {name: float(self.values.get(name, 0.0)) for name in TOUCHES}
+
+    def _renew_touch(self) -> None:
+        """Retarget the motion that is played anew if hands are to touch in another way."""
+        motion, clip = self.motion_shown, self.walker.clip
+        if motion is not None and clip is not None and motion.touch != self._touch():
+            self._map(clip, motion.joints)
 
     def motion_files(self, state: Any) -> list[str]:
         own = state.get("own") if isinstance(state, dict) else None
@@ -249,6 +261,8 @@ class CharacterScene(Scene):
             if name in walker.stage_names
         ]
         names = tuple(LABELS.get(actor, actor) for actor in actors)
+        sliders = [Slider(name, label, 0.0, 0.0, 1.0, 0.25, group=SHOW_GROUP) for name, label in TOUCHES.items()]
+        touches = sliders if self.motions else []
         return (
             Choice("character", "Character", actors[0], actors, names, group=WALK_GROUP),
             Choice("ground", "Ground", "course", grounds.NAMES, grounds.LABELS, group=WALK_GROUP),
@@ -263,6 +277,7 @@ class CharacterScene(Scene):
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
             Switch("more", "All handles", False, group=SHOW_GROUP),
             *([Switch("beside", "Original beside it", True, group=SHOW_GROUP)] if self.motions else []),
+            *touches,
             *stages,
             Choice("clip", "Clip", clips[0], clips, group=TIMELINE),
             Slider("speed", "Speed", 1.0, 0.0, 2.0, 0.05, group=TIMELINE),
@@ -286,6 +301,7 @@ class CharacterScene(Scene):
         elif name == "clip":
             self.walker.play(self.walker.actor.clips.get(value))
             self._renew_controls()
+            self._renew_touch()
         elif name == "speed":
             self.walker.set_speed(value)
         elif name == "time":
@@ -294,6 +310,8 @@ class CharacterScene(Scene):
             self._set_loop(name)
         elif name in WEIGHTS:
             self.walker.set_weight(name, value)
+        elif name in TOUCHES:
+            self._renew_touch()
         elif name == "balanced":
             self.walker.balanced = value
         elif name == "watch" and not value:
@@ -574,11 +592,13 @@ class CharacterScene(Scene):
         motion = self.motion_shown
         if motion is None:
             return None
+        rig = motion.actor.character.rig
         return {
             "file": motion.file,
             "parents": motion.actor.character.skeleton.parents.tolist(),
             "names": list(motion.actor.character.skeleton.names),
             "joints": dict(motion.report.joints),
+            "roles": {} if rig is None else joints_by_role(rig),
             "warnings": list(motion.report.warnings)[:6],
         }
 

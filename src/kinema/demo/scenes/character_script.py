@@ -40,10 +40,11 @@ def _character(walker: Walker) -> list[str]:
 
 def _motion(walker: Walker, motion: BorrowedMotion) -> list[str]:
     """Return lines that put the motion of another body onto the character."""
-    joints = f", joints={motion.joints!r}" if motion.joints else ""
+    given = {"joints": motion.joints, **motion.touch}
+    settings = "".join(f", {name}={value!r}" for name, value in given.items() if value)
     return [
         f"source = km.load({motion.file!r})  # The motion that was dropped on the page.",
-        f"clip = km.retarget(source, {motion.clip!r}, character{joints})",
+        f"clip = km.retarget(source, {motion.clip!r}, character{settings})",
         f"clip = replace(clip, name={walker.clip!r})",
         f"character = replace(character, clips=character.clips | {{{walker.clip!r}: clip}})",
     ]

@@ -10,6 +10,7 @@ import { AGAINST } from "../protocol";
 import type { ChainState, Label, Portrait, Theme, Tools } from "../view";
 import { CharacterBody, type Posed } from "./character_body";
 import { CharacterCard, type MotionDescription, type Role } from "./character_card";
+import { JointDots } from "./joint_dots";
 import { GroundView, type GroundDescription } from "./ground_view";
 
 /** Distance of the pointer from the head that looks at it, as a fraction of the character's extent. */
@@ -64,6 +65,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
   /** The body that a motion was made for. */
   private readonly source = new BoneTree();
   private readonly card: CharacterCard;
+  private readonly dots: JointDots;
   override readonly body: CharacterBody;
   private readonly ghostly = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.32, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
   private ghost: Figure | null = null;
@@ -73,7 +75,8 @@ export class CharacterView extends GroundView<CharacterDescription> {
 
   constructor(tools: Tools) {
     super(new SpaceStage({ from: [2.5, 2.0, 4.2], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }), tools);
-    this.card = new CharacterCard(() => tools.choose(), () => tools.forget(), (joint, source) => tools.follow(joint, source));
+    this.dots = new JointDots((joint, source) => tools.follow(joint, source));
+    this.card = new CharacterCard(() => tools.choose(), () => tools.forget(), (joint, source) => tools.follow(joint, source), this.dots);
     this.body = new CharacterBody(this.stage, {
       posed: () => this.posed(),
       handleAt: (handle) => (this.described(handle) ? this.handleOnPage(handle) : null),
@@ -96,8 +99,23 @@ export class CharacterView extends GroundView<CharacterDescription> {
     for (const { name } of this.description!.handles) this.body.pending.delete(name);
     const { motion, names } = this.description!;
     this.card.showMotion(motion, names);
-    if (motion) this.source.build(motion.parents, motion.parents.map(() => this.theme?.palette[1] ?? 0xe07f33));
+    if (motion) this.showSource(motion, names);
     this.label();
+  }
+
+  /** Show the body of a motion in the colours of its roles, which are those of the character's. */
+  private showSource(motion: MotionDescription, names: string[]): void {
+    const [roles, palette] = [this.description!.roles, this.theme?.palette ?? [0xe07f33]];
+    const own: (number | undefined)[] = [];
+    const others: (number | undefined)[] = [];
+    roles.forEach(({ name, joints }, i) => {
+      const colour = palette[i % palette.length]!;
+      for (const joint of joints) own[joint] = colour;
+      for (const joint of motion.roles[name] ?? []) others[joint] = colour;
+    });
+    this.source.build(motion.parents, motion.parents.map((_, joint) => others[joint] ?? palette[1] ?? 0xe07f33));
+    this.dots.show(names, motion.names, own, others, motion.joints);
+    if (!this.dots.element.isConnected) this.canvas.parentElement?.append(this.dots.element);
   }
 
   protected override changed({ extent, size }: CharacterDescription): void {
@@ -168,6 +186,9 @@ export class CharacterView extends GroundView<CharacterDescription> {
     const beside = array(frame, "beside");
     this.source.group.visible = beside.length > 0;
     if (beside.length) this.source.pose(beside, scale, THICKEST_BONE * this.times);
+    const at = new THREE.Vector3();
+    const placed = (rows: Float32Array) => (joint: number) => this.onPage(origin(rows, joint, scale, at));
+    if (beside.length) this.dots.place(placed(main), placed(beside));
     this.rings.show([...this.handleIds().map((name) => this.ring(name, theme)), ...this.standing(scale, theme)]);
     this.body.balance.show(array(frame, "mass"), array(frame, "support"), scale, this.times);
     const turned = this.rotatable();
@@ -364,6 +385,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
     this.body.dispose();
     this.bones.dispose();
     this.source.dispose();
+    this.dots.element.remove();
     this.ghostly.dispose();
     super.dispose();
   }

@@ -1,6 +1,7 @@
 // What is known of the character: its name, which joints were found to be what, and how sure that is.
 
 import { element, make } from "../shell/dom";
+import type { JointDots } from "./joint_dots";
 
 /** A motion of another body: `BorrowedMotion` in scenes/borrowed_motion.py. */
 export interface MotionDescription {
@@ -10,6 +11,8 @@ export interface MotionDescription {
   names: string[];
   /** Its joints by those of the character that follow them. */
   joints: Record<string, string>;
+  /** Joints of that body by their roles. */
+  roles: Record<string, number[]>;
   warnings: string[];
 }
 
@@ -30,7 +33,7 @@ export class CharacterCard {
 
   private readonly motion = make("div", { className: "motion", hidden: true });
 
-  constructor(choose: () => void, forget: () => void, private readonly follow: (joint: string, source: string) => void) {
+  constructor(choose: () => void, forget: () => void, private readonly follow: (joint: string, source: string) => void, private readonly dots: JointDots) {
     const open = make("button", { className: "wide", textContent: "Open a file" });
     open.dataset["testid"] = "open-file";
     open.title = "A character of yours";
@@ -50,13 +53,22 @@ export class CharacterCard {
   /** A motion of another body that is played, with what is doubtful about it; null for none. names: of the joints. */
   showMotion(motion: MotionDescription | null, names: string[]): void {
     this.motion.hidden = !motion;
+    if (!motion) this.dots.open = false;
     if (!motion) return;
     const count = Object.keys(motion.joints).length;
     const map = make("button", { textContent: "Mapping", title: "Which joint follows which" });
     map.dataset["testid"] = "mapping";
     map.onclick = () => this.showMapping(motion, names);
+    const point = make("button", { textContent: "Click joints", title: "Click a joint of the character, then the one of the motion that it is to follow; the same one again: none" });
+    point.dataset["testid"] = "click-joints";
+    const pressed = () => point.setAttribute("aria-pressed", String(this.dots.open));
+    point.onclick = () => {
+      this.dots.open = !this.dots.open;
+      pressed();
+    };
+    pressed();
     const text = make("span", { textContent: `${motion.file}: ${count} of ${names.length} joints follow it. ${motion.warnings.join(" ")}` });
-    this.motion.replaceChildren(text, map);
+    this.motion.replaceChildren(text, point, map);
     if (element<HTMLDialogElement>("mapping-sheet").open) this.showMapping(motion, names);
   }
 
