@@ -153,6 +153,14 @@ def test_a_swing_on_level_ground_rises_over_it_and_does_not_wait():
 
 
 @plain_python_only
+def test_a_foot_has_a_quarter_of_its_swing_to_move_ahead_in():
+    """Over a box that begins where it stands and ends where it lands, and with legs that are fast enough."""
+    one = Plan(lambda along: 0.5 if 0.02 < along < 0.58 else 0.0, foot_speed=1e3)
+    one.leg.climb_time, one.foot.swing.apex = 0.01, 0.6
+    assert 0.6 < sum(one.waits()) < 0.8
+
+
+@plain_python_only
 @pytest.mark.parametrize(("wall", "counts"), [(0.4, True), (0.6, False)])
 def test_a_swing_goes_over_a_step_but_not_over_a_wall(wall, counts):
     apex = Plan(lambda along: wall if 0.2 < along < 0.35 else 0.0).plan().apex

@@ -83,6 +83,15 @@ def test_a_body_is_no_closer_to_a_planted_foot_than_half_its_distance_at_rest():
     assert lowest == pytest.approx(0.6 + 0.4 - 0.9, abs=0.11)
 
 
+def test_a_body_squats_two_and_a_half_crouches_for_feet_that_stand_lower():
+    """It crouches one and a half for where its legs will be."""
+    one = OneBody(crouch=0.1)
+    one.feet.target.ankle[:, 1] = -0.5
+    now, soon, _ = one.tops()
+    assert now == pytest.approx(-0.25, abs=0.03)
+    assert soon == pytest.approx(-0.15, abs=0.03)
+
+
 def landing(height, left=0.1):
     """A body whose left foot is going to land at a height."""
     one = OneBody()
