@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 import kinema as km
 from kinema.demo import humanoid, quadruped
+from kinema.fitting.layouts import NAMES, NEEDED, layout_of
+from kinema.fitting.person import stance_of
+from kinema.fitting.rotations import Footing, body_rotations, flat_slopes
 from tests.fitting.judging import judge
 from tests.fitting.observing import LEG, ORDERS, Noise, observe, truth_of
 
@@ -162,6 +165,18 @@ def test_markers_with_offsets_pull_their_joints():
     assert np.median(np.linalg.norm((got - marker)[:, :3], axis=-1)) < 0.03 * PERSON.rig.leg_length
 
 
+@pytest.mark.parametrize("first", [0, 20, 60])
+def test_markers_with_offsets_may_be_missing(first):
+    marker = np.full((60, 1, 3), (0.2, 0.1, 0.1))
+    marker[:first] = np.nan
+    layout = dict(enumerate(ORDERS["coco17"])) | {17: (PERSON.skeleton.names[3], (0.0, 0.0, 0.0))}
+    points = seen(noise=Noise(0.0, 0.0))
+    clip = km.fit(PERSON, np.concatenate((points, marker), 1), layout=layout, contacts=False)
+    alone = km.fit(PERSON, points, layout="coco17", contacts=False)
+    assert np.isfinite(clip.sample(TIMES).rotations).all()
+    assert clip.sample(TIMES).same(alone.sample(TIMES)) == (first == 60)
+
+
 def test_inputs_stay_and_answers_repeat():
     points, trust = seen(), np.full((60, 17), 0.7)
     kept = points.copy()
@@ -176,6 +191,7 @@ def test_inputs_stay_and_answers_repeat():
         ({"layout": "coco18"}, "there is no layout 'coco18'"),
         ({"layout": ["nose"] * 17}, "no 'left_shoulder'"),
         ({"layout": ["elbow"] + [""] * 16}, "no role word"),
+        ({"layout": dict.fromkeys(range(17), ("head", (0, 0, 0)))}, "joints with an offset come on top"),
         ({"layout": {0: "no_joint"}}, "neither a role word nor a joint"),
         ({"points": np.zeros((5, 4, 3))}, "17 points, and points has 4"),
         ({"points": np.zeros((5, 17, 5))}, "shape"),
@@ -223,3 +239,72 @@ def test_any_finite_points_give_a_finite_clip(frames, kind, seed):
     poses = clip.sample(np.linspace(0, float(clip.duration or 0), 5))
     assert np.isfinite(poses.rotations).all()
     assert np.isfinite(poses.translations).all()
+
+
+# --- points that are never seen -----------------------------------------------------------------------------------
+
+FEW = 6
+
+
+def without(layout, roles):
+    """A few frames in which the points of these role words are never seen."""
+    points = seen(layout, Noise(0.0, 0.0))[:FEW].copy()
+    points[:, [layout_of(layout).columns[role] for role in roles]] = np.nan
+    return points
+
+
+def optional(layout):
+    return [role for role in layout_of(layout).columns if role not in NEEDED]
+
+
+def assert_finite(clip):
+    poses = clip.sample(np.arange(FEW) / FPS)
+    assert np.isfinite(poses.rotations).all()
+    assert np.isfinite(poses.translations).all()
+
+
+@pytest.mark.parametrize("role", optional("coco17"))
+def test_a_point_that_is_never_seen_is_no_obstacle(role):
+    assert_finite(km.fit(PERSON, without("coco17", [role]), layout="coco17"))
+
+
+@pytest.mark.parametrize("layout", NAMES)
+def test_every_layout_may_lack_any_point(layout):
+    known = (*layout_of(f"coco17+{layout}" if "hand" in layout else layout).known, "pelvis")
+    at = {role: np.random.default_rng(k).normal(size=(2, 3)) for k, role in enumerate(known)}
+    for lost in set(known) - {*NEEDED, "pelvis"}:
+        some = {role: value for role, value in at.items() if role != lost}
+        rotations = body_rotations(some, stance_of(PERSON), FPS, Footing(0.0, 1.0, flat_slopes(some, 1.0)))
+        assert all(np.isfinite(each).all() for each in rotations.values()), lost
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.sampled_from(sorted(ORDERS)), st.data())
+def test_any_points_of_any_layout_may_be_missing(layout, data):
+    lost = data.draw(st.sets(st.sampled_from(optional(layout))))
+    clip, report = km.fit(PERSON, without(layout, sorted(lost)), layout=layout, report=True)
+    assert_finite(clip)
+    hidden = {f"{side}_elbow": f"{side} arm" for side in ("left", "right")}
+    hidden |= {f"{side}_ankle": f"{side} shin" for side in ("left", "right")}
+    assert {part for role, part in hidden.items() if role in lost} <= set(report.missing)
+
+
+def test_the_rest_of_a_body_without_ankles_is_fitted():
+    lost = ("left_ankle", "right_ankle")
+    clip, report = km.fit(PERSON, without("coco17", lost), layout="coco17", contacts=False, report=True)
+    whole = km.fit(PERSON, without("coco17", ()), layout="coco17", contacts=False)
+    for limb in (PERSON.rig.arm("left"), PERSON.rig.arm("right")):
+        ways = []
+        for each in (clip, whole):
+            world = PERSON.skeleton.world(each.sample(np.arange(FEW) / FPS))[:, :, :3, 3].astype(float)
+            ways.append(world[:, int(limb.joints[-1])] - world[:, int(limb.joints[0])])
+        cosine = (ways[0] * ways[1]).sum(-1) / np.prod([np.linalg.norm(way, axis=-1) for way in ways], axis=0)
+        assert np.degrees(np.arccos(cosine.clip(-1, 1))).max() < 5.0
+    assert {"left shin", "right shin", "left foot"} <= set(report.missing)
+    assert any("no points of 'left shin', 'right shin'" in warning for warning in report.warnings)
+
+
+def test_points_around_the_hips_walk_away_on_one_foot():
+    points = without("coco17", ["left_ankle"])
+    hips = 0.5 * (points[:, 11] + points[:, 12])[:, np.newaxis]
+    assert_finite(km.fit(PERSON, np.tile(points - hips, (3, 1, 1)), layout="coco17"))

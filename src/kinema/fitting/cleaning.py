@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ def clean_points(
     if swapped.any():
         points = swap_sides(take.points, take.pairs, swapped)
         weights = swap_sides(take.weights[..., np.newaxis], take.pairs, swapped)[..., 0]
-        take = Take(points, weights, take.roles, take.fps)
+        take = replace(take, points=points, weights=weights)
     noise = find_noise(take.points, take.weights)
     best = float(noise[noise > 0].min()) if (noise > 0).any() else 0.0
     give = _give(noise, best, depth)

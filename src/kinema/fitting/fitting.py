@@ -18,7 +18,7 @@ import numpy as np
 
 from kinema import validation
 from kinema.bake.clip_frames import ClipFrames
-from kinema.errors import counted
+from kinema.errors import counted, listed
 from kinema.fitting.axes import OF_LEG, Axes, find_axes, height_of
 from kinema.fitting.cleaning import Cleaned, clean_points
 from kinema.fitting.gaps import fill_gaps
@@ -28,7 +28,7 @@ from kinema.fitting.person import LIMBS, Person, Stance, limb_bones, make_person
 from kinema.fitting.polish import is_captured
 from kinema.fitting.polish import polish as polish_poses
 from kinema.fitting.report import FitReport
-from kinema.fitting.rotations import Footing, body_rotations, flat_slopes
+from kinema.fitting.rotations import Footing, body_rotations, flat_slopes, showing
 from kinema.fitting.standing import standing_parts
 from kinema.fitting.swaps import find_swaps, swap_sides
 from kinema.fitting.take import Take
@@ -256,16 +256,14 @@ class Fitting:
         body, size = self.stance.body, self.axes.unit * self.scale
         lift = np.array((0.0, body.rig.floor - self.floor * self.scale, 0.0))
         at = {role: (value * self.scale + lift) @ body.axes.T for role, value in self.at.items()}
-        layout, extra = None, None
-        if self.layout.offsets:
-            layout, count = self.layout, len(self.layout.offsets)
-            extra = (self.cleaned.take.points[:, -count:] @ self.axes.turn.T * size + lift) @ body.axes.T
-        return polish_poses(body, self.transferred(), at, layout, extra)
+        carried = self.cleaned.take.points[:, len(self.cleaned.take.columns) :]
+        extra = (carried @ self.axes.turn.T * size + lift) @ body.axes.T
+        return polish_poses(body, self.transferred(), at, self.take.offsets, extra)
 
     def run(self) -> tuple[Clip, RetargetReport | None]:
         """Make the clip."""
         polishes = self.captured if self.settings.polish is None else self.settings.polish
-        polished = self.polished() if polishes or self.layout.offsets else None
+        polished = self.polished() if polishes or self.take.offsets else None
         stands = self.settings.contacts and self.stance.body.rig.legs and len(self.times) > 1
         if not stands:
             return self._clip(self.transferred() if polished is None else polished), None
@@ -319,20 +317,23 @@ class Fitting:
     @cached_property
     def missing(self) -> tuple[str, ...]:
         """Parts of the body that no point shows."""
-        shown = {
-            "head": ("nose", "head", "head_top"),
+        parts = {
+            "head": ("left_ear", "left_eye", "head", "head_top"),
             **{
-                f"{side} {part}": roles
+                f"{side} {part}": tuple(f"{side}_{name}" for name in names)
                 for side in SIDES
-                for part, roles in (
-                    ("arm", (f"{side}_wrist",)),
-                    ("hand", tuple(f"{side}_{name}" for name in ("index_1", "hand", "middle_1"))),
-                    ("leg", (f"{side}_ankle",)),
-                    ("foot", tuple(f"{side}_{name}" for name in ("toe", "ball"))),
+                for part, names in (
+                    ("arm", ("elbow",)),
+                    ("forearm", ("wrist",)),
+                    ("hand", ("index_1", "hand", "middle_1")),
+                    ("leg", ("knee",)),
+                    ("shin", ("ankle",)),
+                    ("foot", ("toe", "ball")),
                 )
             },
         }
-        return tuple(part for part, roles in shown.items() if not any(role in self.take.columns for role in roles))
+        shown = showing(self.take.columns)
+        return tuple(part for part, roles in parts.items() if not any(role in shown for role in roles))
 
     def _warnings(self) -> Iterator[str]:
         cleaned = self.cleaned
@@ -346,8 +347,10 @@ class Fitting:
             yield f"the points are rough: {noise * 100:.0f} cm of noise"
         if cleaned.swapped.any():
             yield f"left and right were swapped back in {counted(int(cleaned.swapped.sum()), 'frame')}"
-        feet = [part for part in self.missing if part.endswith("foot")]
-        if feet:
+        limbs = [part for part in self.missing if part.endswith(("arm", "leg", "shin"))]
+        if limbs:
+            yield f"no points of {listed(limbs)}: they follow what they hang on"
+        if any(f"{side} foot" in self.missing and f"{side} shin" not in self.missing for side in SIDES):
             yield "no points of toes: feet are flat on the floor, and otherwise a guess"
         if self.centred:
             yield "the points are given around the hips: the way of the body is a guess by its feet"

@@ -27,7 +27,7 @@ def fill_gaps(points: Any, columns: dict[str, int]) -> Any:
     """Return points, (T, K, 3), without gaps: what is missing keeps its place beside what it hangs on, in the axes of
     the trunk, on the way from where it was last seen to where it is seen next.
 
-    columns: of each role word; every column is seen at least once.
+    columns: of each role word; others hang on the trunk, too. Every column is seen at least once.
     """
     filled = points.copy()
     middle = _middle_of(filled, [columns[role] for role in TRUNK if role in columns])
@@ -35,10 +35,15 @@ def fill_gaps(points: Any, columns: dict[str, int]) -> Any:
         filled[:, column] = middle + eased(filled[:, column] - middle)
     axes = _axes(filled, columns)
     order = [role for role in columns if role not in TRUNK and role not in CARRIERS]
-    for role in (*order, *(role for role in CARRIERS if role in columns)):
-        carrier = CARRIERS.get(role, "")
-        start = filled[:, columns[carrier]] if carrier in columns else middle
-        column = columns[role]
+    carriers = {
+        columns[role]: columns.get(CARRIERS.get(role, ""))
+        for role in (*order, *(role for role in CARRIERS if role in columns))
+    }
+    for column in range(points.shape[1]):
+        if column not in columns.values():
+            carriers[column] = None
+    for column, carrier in carriers.items():
+        start = middle if carrier is None else filled[:, carrier]
         if np.isnan(filled[:, column, 0]).any():
             own = np.einsum("trc,tr->tc", axes, filled[:, column] - start)
             filled[:, column] = start + np.einsum("trc,tc->tr", axes, eased(own))

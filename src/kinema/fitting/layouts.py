@@ -185,9 +185,12 @@ def layout_of(layout: Any, count: int | None = None, names: Sequence[str] = (), 
             f"layout {found.name!r:.60} has {len(found.roles)} points, and points has {count}; points must have the "
             "shape (frames, points, 2 or 3)"
         )
-    missing = [role for role in NEEDED if role not in found.known] if not found.offsets else []
+    missing = [role for role in NEEDED if role not in found.known]
     if missing:
-        raise InputError(f"layout {found.name!r:.60} has no {listed(missing)}; without them there is no body to fit")
+        more = "; joints with an offset come on top of them" if found.offsets else ""
+        raise InputError(
+            f"layout {found.name!r:.60} has no {listed(missing)}; without them there is no body to fit{more}"
+        )
     return found
 
 

@@ -265,8 +265,9 @@ class Fitter:
         keep_lengths(rows, ends, sizes, np.ones(3), np.ones(rows.shape[:2]), SWEEPS)
         turn = fitting.axes.turn.T * fitting.axes.unit
         at = {role: value[0] @ turn for role, value in take.moved(rows).by_role().items()}
-        if np.abs(0.5 * (at["left_hip"] + at["right_hip"])).max() < CENTRED and "left_ankle" in at:
-            low = min(at["left_ankle"][1], at["right_ankle"][1]) - fitting.footing.ankle
+        ankles = [at[role][1] for role in ("left_ankle", "right_ankle") if role in at]
+        if np.abs(0.5 * (at["left_hip"] + at["right_hip"])).max() < CENTRED and ankles:
+            low = min(ankles) - fitting.footing.ankle
             at = {role: value - (0.0, low, 0.0) for role, value in at.items()}
         return at
 

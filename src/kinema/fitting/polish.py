@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from kinema.fitting.layouts import Layout
 from kinema.fitting.person import LIMBS
 from kinema.math import arrays
 from kinema.model.pose import Pose
@@ -39,16 +38,15 @@ def is_captured(lengths: Mapping[tuple[str, str], float], stance: Mapping[str, A
     return len(ratios) >= 4 and max(ratios) < (1.0 + ALIKE) * min(ratios)
 
 
-def polish(body: Body, poses: Pose, at: Mapping[str, Any], offsets: Layout | None, extra: Any) -> Pose:
+def polish(body: Body, poses: Pose, at: Mapping[str, Any], offsets: Sequence[tuple[Any, Any]], extra: Any) -> Pose:
     """Return poses, (T,), whose limbs are where the points are.
 
-    at: (T, 3) by role word, the character's space and unit. offsets: a layout with points that joints carry; extra:
-    these points, (T, n, 3), in its order.
+    at: (T, 3) by role word, the character's space and unit. offsets: n joints that carry points, and where in their
+    space; extra: these points, (T, n, 3).
     """
     effectors = [Effector(joint, at[role]) for role, joint in limb_joints(body.rig).items() if role in at]
-    if offsets is not None:
-        for k, (joint, offset) in enumerate(offsets.offsets.values()):
-            effectors.append(Effector(joint, extra[:, k], offset=offset))
+    for k, (joint, offset) in enumerate(offsets):
+        effectors.append(Effector(joint, extra[:, k], offset=offset))
     solver = FullBody(body.rig.skeleton, body.rig, attempts=1, max_steps=STEPS, tolerance=TOLERANCE)
     return keep_twists(body.rig, poses, solver.solve(poses, effectors)[0])
 

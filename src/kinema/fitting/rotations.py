@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.fitting.gaps import CARRIERS
 from kinema.fitting.layouts import SIDES
 from kinema.fitting.person import LIMBS, PHALANGES, Stance
 from kinema.math import arrays
@@ -53,6 +54,15 @@ T_POSE = {
 }
 """Where limbs point in the T-pose, and the axes about which elbows and knees bend: from the upper to the lower bone."""
 
+NEEDS = {
+    **{role: (carrier,) for role, carrier in CARRIERS.items()},
+    **{
+        f"{side}_{name}": (f"{other}_{name}", "nose") for side, other in (SIDES, SIDES[::-1]) for name in ("ear", "eye")
+    },
+    **dict.fromkeys(("head", "head_top"), ("neck",)),
+}
+"""Without which points a point shows no rotation, by role words, from the trunk outwards."""
+
 Points = Mapping[str, Any]
 
 
@@ -68,12 +78,21 @@ class Footing:
     """Radians that the way from ankle to ball goes up while a foot is flat, by side; default: as in the stance."""
 
 
+def showing(at: Points) -> dict[str, Any]:
+    """Return the points that show how parts are rotated: those without the others that it takes are left out."""
+    lost = set[str]()
+    for role, needed in NEEDS.items():
+        if any(each not in at or each in lost for each in needed):
+            lost.add(role)
+    return {role: value for role, value in at.items() if role not in lost}
+
+
 def flat_slopes(at: Points, leg: float) -> dict[str, float]:
     """Measure how flat feet slope from ankle to ball, radians, by side: every body model has its ball elsewhere.
 
     Feet with points of heel and toe show their sole and are left out. leg: its length, in the unit of the points.
     """
-    found = {}
+    found, at = {}, showing(at)
     for side in SIDES:
         if f"{side}_ball" in at and not (f"{side}_heel" in at and f"{side}_toe" in at):
             height = at[f"{side}_ankle"][:, 1]
@@ -87,8 +106,9 @@ def flat_slopes(at: Points, leg: float) -> dict[str, float]:
 def body_rotations(at: Points, stance: Stance, fps: float, ground: Footing) -> dict[str, Any]:
     """Compute the rotations of all joints of a `Person` from the target's stance, (T, 4), canonical axes.
 
-    at: (T, 3) by role word.
+    at: (T, 3) by role word. Parts that no point shows have no rotation of their own.
     """
+    at = showing(at)
     still = {role: value[np.newaxis] for role, value in stance.at.items()}
     found: dict[str, Any] = {}
     found["pelvis"], lean, found["chest"] = _trunk(at, still)
@@ -156,6 +176,8 @@ def _head(at: Points, still: Points, chest: Any) -> Any:
 def _arm(at: Points, stance: Stance, chest: Any, side: str, fps: float) -> dict[str, Any]:
     shoulder, elbow, wrist = LIMBS[f"{side}_arm"]
     upper, lower, rests = _limb(at, stance, chest, f"{side}_arm", fps, None)
+    if wrist not in at:
+        return {shoulder: arrays.mul(upper, arrays.conj(rests[0]))}
     hand, own_hand = lower, rests[1]
     across, along = [f"{side}_{name}_1" for name in ("index", "little")], f"{side}_hand"
     outwards = 1.0 if side == "left" else -1.0
@@ -191,8 +213,10 @@ def _finger(at: Points, stance: Stance, hand: Any, side: str, name: str) -> dict
 
 def _leg(at: Points, stance: Stance, pelvis: Any, side: str, fps: float, ground: Footing) -> dict[str, Any]:
     hip, knee, ankle = LIMBS[f"{side}_leg"]
-    ahead = _foot_way(at, side)
+    ahead = _foot_way(at, side) if ankle in at else None
     upper, lower, rests = _limb(at, stance, pelvis, f"{side}_leg", fps, ahead)
+    if ankle not in at:
+        return {hip: arrays.mul(upper, arrays.conj(rests[0]))}
     still = {role: value[np.newaxis] for role, value in stance.at.items()}
     if ahead is None:
         foot = _foot_without_points(at, lower, rests[1], stance, side, ground)
@@ -244,10 +268,12 @@ def _foot_without_points(at: Points, lower: Any, rest: Any, stance: Stance, side
 def _limb(at: Points, stance: Stance, above: Any, name: str, fps: float, foot: Any) -> tuple[Any, Any, tuple[Any, Any]]:
     """Rotations of both bones from the T-pose, (T, 4), and those of the stance, (1, 4) each.
 
-    above: rotation of what the limb hangs on. foot: where its foot points, None if it is not known.
+    above: rotation of what the limb hangs on. foot: where its foot points, None if it is not known. A limb whose end
+    is not known is straight.
     """
     roles, (straight, axis) = LIMBS[name], (np.array(each) for each in T_POSE[name])
-    upper, lower = at[roles[1]] - at[roles[0]], at[roles[2]] - at[roles[1]]
+    upper = at[roles[1]] - at[roles[0]]
+    lower = at[roles[2]] - at[roles[1]] if roles[2] in at else upper
     own = [stance.at[b][np.newaxis] - stance.at[a] for a, b in itertools.pairwise(roles)]
     first = _point(np.array((0.0, 0.0, 0.0, 1.0)), straight, own[0])
     bend, sine = _bend(*own)

@@ -32,6 +32,8 @@ class Take:
     roles: tuple[str, ...]
     """Role word of each point; "" for one that a joint carries by an offset."""
     fps: float
+    offsets: tuple[tuple[Any, Any], ...] = ()
+    """Joint of the character and place in its space of each point without a role word; they are the last ones."""
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -73,10 +75,11 @@ def read_take(points: Any, confidence: Any, layout: Layout, fps: Any) -> Take:
     array = np.where((weights > 0)[..., np.newaxis], array, np.nan)
     if layout.mixes:
         array, weights, roles = _mixed(array, weights, layout)
+        carried = list[Any]()
     else:
         columns = [*layout.columns.values(), *layout.offsets]
         array, weights = array[:, columns], weights[:, columns]
-        roles = (*layout.columns, *("" for _ in layout.offsets))
+        roles, carried = (*layout.columns, *("" for _ in layout.offsets)), list(layout.offsets.values())
     seen = (weights > 0).any(axis=0)
     unseen = [role for role, here in zip(roles, seen, strict=True) if not here and role in NEEDED]
     if unseen:
@@ -84,7 +87,8 @@ def read_take(points: Any, confidence: Any, layout: Layout, fps: Any) -> Take:
             f"points never shows {unseen[0]}; without both shoulders and both hips there is no body to fit"
         )
     kept = np.flatnonzero(seen)
-    return Take(array[:, kept], weights[:, kept], tuple(roles[k] for k in kept), rate)
+    carried = [carried[k - len(roles)] for k in kept if not roles[k]]
+    return Take(array[:, kept], weights[:, kept], tuple(roles[k] for k in kept), rate, tuple(carried))
 
 
 def checked_points(name: str, points: Any, width: int) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.fitting.layouts import SIDES
 from kinema.math.smoothing import smooth_gaussian
 
 STAYS = 0.03
@@ -31,8 +32,8 @@ def is_centred(at: Mapping[str, Any], leg: float) -> bool:
 
 def find_travel(at: Mapping[str, Any], leg: float, fps: float) -> Any:
     """Return how far a body has gone, (T, 3), left, up and ahead, if its lowest foot stands still on the floor at 0."""
-    names = [name for name in ("heel", "toe", "ball", "ankle") if f"left_{name}" in at and f"right_{name}" in at]
-    feet = np.stack([at[f"{side}_{name}"] for name in names[:3] for side in ("left", "right")], axis=1)
+    names = [name for name in ("heel", "toe", "ball", "ankle") if any(f"{side}_{name}" in at for side in SIDES)]
+    feet = np.stack([at[role] for name in names[:3] for side in SIDES if (role := f"{side}_{name}") in at], axis=1)
     own = np.quantile(feet[..., 1], 0.05, axis=0)
     above = feet[..., 1] - own
     lowest = above.min(axis=1, keepdims=True)
