@@ -89,6 +89,17 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path):
         km.load(tmp_path / "nope.glb")
 
 
+def test_names_that_no_file_has_are_errors_of_files(tmp_path):
+    with pytest.raises(km.FileError, match="null byte"):
+        km.load("a\0b.glb")
+    with pytest.raises(km.FileError, match="no name of a file holds a zero"):
+        km.save("a\0b.glb", files.load_bytes(arm().glb(), "arm.glb"))
+    with pytest.raises(km.InputError, match="path must be a str or a PathLike, got int"):
+        km.load(3)
+    with pytest.raises(km.InputError, match="max_bytes must be a whole number of 1 or more"):
+        km.load(tmp_path, max_bytes=-5)
+
+
 def test_swapped_arguments_are_named(tmp_path):
     character = files.load_bytes(arm().glb(), "arm.glb")
     with pytest.raises(km.InputError, match="path must be a path, got Character; the character comes second"):

@@ -13,7 +13,7 @@ from kinema.constants import STRAIGHT
 from kinema.errors import InputError
 from kinema.math.rows import load3, load4, store4
 from kinema.model import limits
-from kinema.model.limits import Cone, Hinge, SwingTwist
+from kinema.model.limits import Cone, Hinge, Slider, SwingTwist
 from tests import naive
 from tests.compiled import (
     COMPILED,
@@ -560,3 +560,10 @@ def test_degrees_by_mistake_are_warned_about(make, caplog):
 def test_no_limit_in_radians_is_not_warned_about(make, caplog):
     make()
     assert caplog.text == ""
+
+
+@pytest.mark.parametrize("end", [math.inf, -math.inf])
+def test_a_slider_has_somewhere_to_be(end):
+    with pytest.raises(InputError, match="low and high are both"):
+        Slider((0, 0, 1), end, end)
+    assert Slider((0, 0, 1), np.float32(-math.inf), 1.0).low == -math.inf

@@ -82,3 +82,24 @@ def test_a_function_must_return_one_height_for_each_x():
 def test_tiles_need_a_table():
     with pytest.raises(km.InputError, match="shape"):
         km.Tiles2D([1, 0], 1.0)
+
+
+def test_what_is_not_a_number_is_over_no_tile():
+    depths = km.Tiles2D([[1]], SIZE).depths([np.nan, 1.0, np.inf, 1.0], [0.0, np.nan, 0.0, -np.inf])
+    np.testing.assert_array_equal(depths, [np.nan, np.nan, np.nan, 0.0])
+
+
+def test_tiles_of_ragged_rows_are_refused():
+    with pytest.raises(km.InputError, match="solid must be an array"):
+        km.Tiles2D([[1, 0], [1]], SIZE)
+
+
+def test_a_function_may_return_one_height_for_all():
+    heights = heights_of(lambda x: 2.0, False)
+    np.testing.assert_array_equal(heights(np.zeros((3, 2)), None), np.full((3, 2), 2.0))
+
+
+@pytest.mark.parametrize("height", [None, "high"])
+def test_a_function_that_returns_no_numbers_is_refused(height):
+    with pytest.raises(km.InputError, match="what the ground function returned must be an array of numbers"):
+        heights_of(lambda x: height, False)(np.zeros(2), None)

@@ -273,6 +273,8 @@ def test_finite_input_gives_finite_poses(moves, ground, bones):
         ({"thigh": 0.0}, "thigh is 0.0"),
         ({"legs": 0}, "legs must be a whole number"),
         ({"knee": 0}, r"knee is 0; allowed are \+1 and -1"),
+        ({"knee": np.array([1, 1])}, r"knee is array"),
+        ({"count": 10**9}, "count is 1000000000; allowed are"),
         ({"hips": (0.0,)}, r"hips has shape \(1,\); it must hold one number for each of 2 legs"),
         ({"pace": np.nan}, "pace is nan"),
         ({"count": 0}, "count"),

@@ -114,6 +114,20 @@ def test_what_is_no_clip_of_a_body_is_refused():
         km.clean(km.Character(PERSON.skeleton), PERSON.clips["walk"])
 
 
+def test_a_clip_that_would_have_too_many_frames_is_refused():
+    with pytest.raises(InputError, match=r"would have .* frames; allowed are"):
+        km.clean(PERSON, replace(PERSON.clips["walk"], duration=3e5))
+
+
+def test_a_body_that_is_shrunk_to_nothing_is_no_problem():
+    poses = PERSON.clips["walk"].sample(np.arange(31) / 30)
+    scales = poses.scales.copy()
+    scales[:, 0] = 0.0
+    clip = km.Clip.from_poses("hidden", PERSON.skeleton, km.Pose(poses.translations, poses.rotations, scales))
+    cleaned = km.clean(PERSON, clip).sample(np.arange(31) / 30)
+    assert all(np.isfinite(array).all() for array in cleaned.arrays())
+
+
 def test_one_pose_is_no_problem():
     still = km.Clip.from_poses("still", PERSON.skeleton, PERSON.clips["idle"].sample(np.zeros(1)), fps=30)
     assert km.clean(PERSON, still) is still

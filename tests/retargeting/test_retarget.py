@@ -99,11 +99,17 @@ def test_a_ground_composes_a_bake():
         ({"scale": float("nan")}, "scale"),
         ({"facing": "north"}, "facing"),
         ({"fps": 0.0}, "fps"),
+        ({"facing": np.zeros(3)}, "facing must be one number"),
+        ({"joints": ["head"]}, "joints must be a dict"),
+        ({"mirror": np.array([1, 2])}, "mirror must be true or false"),
+        ({"clip": []}, "clip must be a Clip or a str, got list"),
+        ({"source": PERSON.skeleton}, "source must be a Character, got Skeleton"),
+        ({"clip": quadruped().clips["walk"]}, "clip 'walk' is made for another skeleton"),
     ],
 )
 def test_wrong_settings_are_named(change, message):
     with pytest.raises(km.InputError, match=message):
-        km.retarget(PERSON, "walk", OTHER, **change)
+        km.retarget(**{"source": PERSON, "clip": "walk", "target": OTHER} | change)
 
 
 def test_what_cannot_be_matched_is_refused():

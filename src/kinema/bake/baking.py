@@ -45,7 +45,7 @@ from kinema.bake.shortfalls import missing_ground, off_the_ground, out_of_reach,
 from kinema.bake.site import Site, heights_along
 from kinema.errors import InputError
 from kinema.metrics import Metrics
-from kinema.model.character import Character
+from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
@@ -166,14 +166,6 @@ def _best_round(clip_frames: ClipFrames, rounds: list[BakedFrames], ground: Any)
 def _share_of_rounds(progress: Callable[[float], None], rounds: int, share: float) -> None:
     """Report so many rounds and a share of the next one, of all that there may be."""
     progress((rounds + share) / (1 + CLEARANCE_ROUNDS))
-
-
-def chosen_clip(character: Character, clip: Clip | str) -> Clip:
-    if isinstance(clip, Clip):
-        return clip
-    if clip not in character.clips:
-        raise InputError(f"there is no clip {clip!r}; there are {', '.join(map(repr, character.clips)) or 'none'}")
-    return character.clips[clip]
 
 
 def checked_rig(character: Character, settings: BakeSettings) -> Rig:

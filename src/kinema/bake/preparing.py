@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinema.bake.baking import checked_rig, chosen_clip
+from kinema.bake.baking import checked_rig
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.floor import level_floor, settle_floor
 from kinema.bake.feet.hold import hold_feet, rest_feet
 from kinema.bake.feet.legs import raise_hips
 from kinema.bake.settings import BakeSettings
-from kinema.model.character import Character
+from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.roles import take_along
 

@@ -63,6 +63,8 @@ def _remove(temporary: Path) -> None:
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
+    if "\0" in os.fspath(path):
+        raise FileError("no name of a file holds a zero", repr(os.fspath(path)))
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise FileError("this is a folder; expected the path of a file", os.fspath(path))

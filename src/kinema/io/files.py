@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from kinema import validation
 from kinema.errors import FileError, InputError
 from kinema.io import atomic
 from kinema.io.formats import FORMATS, detect, writer
@@ -56,13 +57,14 @@ def load(
     >>> character = km.load("person.glb")
     >>> pose = character.clips["walk"].sample(0.4)
     """
-    path = Path(path)
+    validation.instance("path", path, str, os.PathLike)
+    path, max_bytes = Path(path), None if max_bytes is None else validation.whole("max_bytes", max_bytes, 1)
     most = max(format.codec.LARGEST_FILE for format in FORMATS) if max_bytes is None else max_bytes
     try:
         with path.open("rb") as file:
             data = file.read(most + 1)
-    except OSError as problem:
-        raise FileError(problem.strerror or str(problem), os.fspath(path)) from None
+    except (OSError, ValueError) as problem:  # A zero in the name is a ValueError.
+        raise FileError(getattr(problem, "strerror", None) or str(problem), os.fspath(path)) from None
     return load_bytes(data, path.name, folder=path.parent, roles=roles, rig=rig, max_bytes=max_bytes)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.math import arrays
-from kinema.model.character import Character
+from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
@@ -55,20 +55,17 @@ class Upright(NamedTuple):
     """(F, B, 4)."""
 
 
-def chosen_clip(character: Character, clip: str | Clip | None) -> Clip | None:
+def clip_to_write(character: Character, clip: str | Clip | None) -> Clip | None:
     """Return the clip to write, given itself or by name; None for a character without clips, if none is given."""
-    if isinstance(clip, Clip):
-        if clip.skeleton is not character.skeleton:
-            raise InputError(f"clip {clip.name!r} belongs to another skeleton than that of {character.name!r}")
-        return clip
-    known = ", ".join(map(repr, character.clips)) or "none"
-    if clip is None:
-        if len(character.clips) > 1:
-            raise InputError(f"the file holds one clip; choose one with clip=: there are {known}")
-        return next(iter(character.clips.values()), None)
-    if clip not in character.clips:
-        raise InputError(f"there is no clip {clip!r}; there are {known}")
-    return character.clips[clip]
+    if clip is not None:
+        found = chosen_clip(character, clip)
+        if found.skeleton is not character.skeleton:  # Its rest pose may be another one.
+            raise InputError(f"clip {found.name!r} belongs to another skeleton than that of {character.name!r}")
+        return found
+    if len(character.clips) > 1:
+        known = ", ".join(map(repr, character.clips))
+        raise InputError(f"the file holds one clip; choose one with clip=: there are {known}")
+    return next(iter(character.clips.values()), None)
 
 
 def own_rate(clip: Clip | None) -> float:

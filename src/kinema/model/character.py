@@ -83,3 +83,13 @@ class Character:
             validation.instance("rig", self.rig, Rig)
             if self.rig.skeleton.names != self.skeleton.names:
                 raise InputError(f"rig is made for another skeleton: {self.rig.skeleton}, not {self.skeleton}")
+
+
+def chosen_clip(character: Character, clip: Clip | str) -> Clip:
+    """Return a clip of a character, given by name or itself. Raise InputError for one of another skeleton."""
+    validation.instance("clip", clip, Clip, str)
+    clip = character.clips[clip] if isinstance(clip, str) else clip
+    if clip.skeleton is not character.skeleton and clip.skeleton.names != character.skeleton.names:
+        made, own = clip.skeleton, character.skeleton
+        raise InputError(f"clip {clip.name!r} is made for another skeleton: {made}, not {own}")
+    return clip

@@ -434,13 +434,11 @@ class Slider(_Limit):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", validation.axis("axis", self.axis))
-        given = {"low": self.low, "high": self.high}
-        ends = [
-            end if isinstance(end, float) and math.isinf(end) else validation.number(name, end)
-            for name, end in given.items()
-        ]
-        object.__setattr__(self, "low", min(ends))
-        object.__setattr__(self, "high", max(ends))
+        ends = sorted(_end(name, end) for name, end in (("low", self.low), ("high", self.high)))
+        if ends[0] == math.inf or ends[1] == -math.inf:
+            raise InputError(f"low and high are both {ends[0]}; allowed is one number between them at least")
+        object.__setattr__(self, "low", ends[0])
+        object.__setattr__(self, "high", ends[1])
 
     def record(self, straight: tuple[float, ...]) -> np.record:
         return Hinge(self.axis, 0.0, 0.0).record(straight)
@@ -450,6 +448,12 @@ class Slider(_Limit):
         """How far it moves from rest at most; 1 for a rail without an end."""
         farthest = max(abs(self.low), abs(self.high))
         return farthest if farthest < math.inf else 1.0
+
+
+def _end(name: str, value: float) -> float:
+    """Convert one end of a slider, which may be infinite."""
+    infinite = isinstance(value, (float, np.floating)) and math.isinf(value)
+    return float(value) if infinite else validation.number(name, value)
 
 
 Limit = Hinge | Cone | SwingTwist | Slider

@@ -51,7 +51,7 @@ class Tiles2D:
     """
 
     def __init__(self, solid: ArrayLike, size: float, origin: ArrayLike = (0.0, 0.0)) -> None:
-        self.solid = np.array(solid, bool)
+        self.solid = validation.real("solid", solid) != 0.0
         if self.solid.ndim != 2 or not self.solid.size:
             raise InputError(f"solid must have shape (rows, columns) with one tile or more, got {self.solid.shape}")
         self.size = validation.number("size", size, np.finfo(np.float64).tiny)
@@ -69,9 +69,12 @@ class Tiles2D:
     def depths(self, x: ArrayLike, above: ArrayLike) -> NDArray[np.float64]:
         """Return the y of the first ground on the way down from `above` at x, on an axis that points down."""
         rows, columns = self.solid.shape
-        column = np.floor((np.asarray(x) - self.origin[0]) / self.size)
-        row = np.floor((np.asarray(above) - self.origin[1]) / self.size)
+        column, row = (
+            np.floor((validation.real(name, value) - start) / self.size)
+            for name, value, start in (("x", x, self.origin[0]), ("above", above, self.origin[1]))
+        )
         inside = (column >= 0) & (column < columns) & (row < rows)
+        column, row = (np.nan_to_num(number) for number in (column, row))
         column = np.clip(column, 0, columns - 1).astype(int)
         tops = self._tops[np.clip(row, 0, rows).astype(int), column]
         return np.where(inside & (tops < rows), self.origin[1] + tops * self.size, np.nan)
@@ -115,12 +118,12 @@ def heights_of(ground: Ground2D, y_down: bool) -> Heights:
 
 def _of_function(function: Callable[[Any], Any], side: float) -> Heights:
     def heights(x: Any, below: Any) -> Any:
-        found = np.asarray(function(x), np.float64)
+        found = validation.real("what the ground function returned", function(x)).astype(np.float64)
         if found.shape not in ((), x.shape):
             raise InputError(
                 f"the ground function returned heights of shape {found.shape} for {x.shape} numbers; "
                 "it must return one for each"
             )
-        return np.where(np.isfinite(found), side * found, np.nan)
+        return np.broadcast_to(np.where(np.isfinite(found), side * found, np.nan), x.shape)
 
     return heights

@@ -18,8 +18,8 @@ from kinema.planar.ground_2d import Ground2D, heights_of
 from kinema.planar.walker_2d_records import BODY, LEG, LIMB, POSE, REAL, SHAPE, Walkers
 from kinema.planar.walker_2d_step import ASKED, CANDIDATES, STRETCH, plan_steps, stand_up, swing_feet
 
-MOST_LEGS = 64
-"""Legs of a walker."""
+MOST_LEGS, MOST_WALKERS = 64, 10_000_000
+"""Legs of a walker, and walkers of one call."""
 
 PERSON = 0.9
 """Metres of a leg whose steps are as quick as the gait's figures have them."""
@@ -182,7 +182,7 @@ class Walker2D:
         shape.ankle = ANKLE * bones
         shape.foot = 0.5 * (0.2 * bones if foot is None else validation.number("foot", foot, 0.0, FARTHEST))
         shape.torso = bones if torso is None else validation.number("torso", torso, 0.0, FARTHEST)
-        if knee not in (1, -1):
+        if not isinstance(knee, int | np.integer) or knee not in (1, -1):
             raise InputError(f"knee is {knee!r:.60}; allowed are +1 and -1")
         shape.knee = knee
         # Small animals step quickly: as pendulums do, by the root of their length.
@@ -193,9 +193,9 @@ class Walker2D:
         limbs.along = _spread(number) * float(shape.torso[0]) if hips is None else _each("hips", hips, number)
         limbs.phase = _turns(number) if phases is None else _each("phases", phases, number)
         limbs.rest = APART * bones * np.where(np.arange(number) % 2, -1.0, 1.0) if number > 1 else 0.0
-        self._count = None if count is None else validation.whole("count", count, 1)
-        self._side = -1.0 if y_down else 1.0
+        self._count = None if count is None else validation.whole("count", count, 1, MOST_WALKERS)
         self.y_down = validation.flag("y_down", y_down)
+        self._side = -1.0 if self.y_down else 1.0
         self.ground = ground
         rows = self._count or 1
         bodies = BODY.zeros(rows, REAL)

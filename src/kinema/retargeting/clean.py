@@ -21,10 +21,9 @@ from kinema.bake.clip_frames import ClipFrames, find_contacts, frames_of, own_ra
 from kinema.bake.feet.hold import FADE, bridge_contacts, rest_feet
 from kinema.bake.keys import carriers, fold
 from kinema.bake.settings import BakeSettings
-from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.math.smoothing import smooth_gaussian
-from kinema.model.character import Character
+from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
@@ -204,7 +203,11 @@ def clean(
     """
     rig = rig_of("character", character)
     validation.choice("floor", floor, FLOORS)
-    clip = _clip(character, clip)
+    lock, repair, report = (
+        validation.flag(name, given) for name, given in (("lock", lock), ("repair", repair), ("report", report))
+    )
+    loop = None if loop is None else validation.flag("loop", loop)
+    clip = chosen_clip(character, clip)
     seen = _Seen.of(rig, clip, loop)
     keys = seen.repaired() if repair else seen.poses
     if seen.closes and seen.seam > LIMITS["seam"]:
@@ -225,15 +228,7 @@ def clean(
 
 def check(character: Character, clip: Clip | str, *, loop: bool | None = None) -> dict[str, Fault]:
     """Measure the faults of a clip, by the names of `LIMITS`."""
-    return _Seen.of(rig_of("character", character), _clip(character, clip), loop).faults
-
-
-def _clip(character: Character, clip: Clip | str) -> Clip:
-    if isinstance(clip, Clip):
-        return clip
-    if clip not in character.clips:
-        raise InputError(f"there is no clip {clip!r}; there are {', '.join(map(repr, character.clips)) or 'none'}")
-    return character.clips[clip]
+    return _Seen.of(rig_of("character", character), chosen_clip(character, clip), loop).faults
 
 
 # --- what is wrong ----------------------------------------------------------------------------------------------
@@ -254,8 +249,9 @@ class _Seen:
 
     @classmethod
     def of(cls, rig: Rig, clip: Clip, loops: bool | None) -> _Seen:
+        frames = _frames(rig, clip, 1)  # Refuses clips that are too long.
         times = _times(clip)
-        return cls(rig, clip, times, clip.sample(times), _frames(rig, clip, 1), loops)
+        return cls(rig, clip, times, clip.sample(times), frames, loops)
 
     @property
     def dt(self) -> float:

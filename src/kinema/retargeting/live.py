@@ -172,6 +172,7 @@ class Retargeter:
         scale: float | None = None,
         mirror: bool = False,
     ) -> None:
+        contacts, mirror = validation.flag("contacts", contacts), validation.flag("mirror", mirror)
         ours, theirs = paired_bodies(rig_of("source", source), rig_of("target", target), mirror)
         self.matches = match(ours, theirs, mirror)
         self.scale = check_scale(scale, ours.rig, theirs.rig)

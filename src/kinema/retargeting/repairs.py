@@ -180,7 +180,7 @@ def _ends(rig: Rig, poses: Pose) -> tuple[Any, tuple[Any, Any]]:
     world = skeleton.world(poses[[0, -1]]).astype(np.float64)
     parent = int(skeleton.parents[hips])
     above = np.eye(4) if parent < 0 else world[1, parent]
-    aim = np.linalg.inv(above) @ own_travel(rig, poses) @ world[0, hips]
+    aim = np.linalg.pinv(above) @ own_travel(rig, poses) @ world[0, hips]
     first, last = (poses.rotations[k, skeleton.below([hips])].astype(np.float64) for k in (0, -1))
     first[0] = arrays.rotation_of(aim)
     return aim[:3, 3] - poses.translations[-1, hips].astype(np.float64), (last, first)

@@ -23,7 +23,7 @@ from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.floor import level_floor
 from kinema.bake.settings import BakeSettings
 from kinema.errors import InputError
-from kinema.model.character import Character
+from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
@@ -152,16 +152,22 @@ def retarget(
     >>> person, hero = km.load("person.glb"), humanoid()
     >>> clip = km.retarget(person, "walk", hero, mirror=True)
     """
-    clip, theirs = _clip(source, clip), rig_of("target", target)
-    match_limbs(rig_of("source", source), theirs, (source.name, target.name))
+    flags = {"contacts": contacts, "lock": lock, "mirror": mirror, "report": report}
+    contacts, lock, mirror, report = (validation.flag(name, given) for name, given in flags.items())
+    if isinstance(facing, str) and facing != "keep":
+        raise InputError(f"facing is {facing!r:.60}; allowed are radians and 'keep'")
+    joints = None if joints is None else validation.mapping("joints", joints, "names of joints")
+    rig, theirs = rig_of("source", source), rig_of("target", target)
+    clip = chosen_clip(source, clip)
+    match_limbs(rig, theirs, (source.name, target.name))
     levelling = isinstance(ground, str)
     if levelling and ground not in GROUNDS:
         raise InputError(f"ground is {ground!r:.60}; allowed are {', '.join(map(repr, GROUNDS))}, a ground or a height")
     hands, arm_space = (
         validation.number(name, value, 0.0, 1.0) for name, value in (("hands", hands), ("arm_space", arm_space))
     )
-    size = check_scale(scale, rig_of("source", source), theirs)
-    frames = with_neighbours(frames_of(rig_of("source", source), clip, BakeSettings(lock_feet=True, fps=fps)))
+    size = check_scale(scale, rig, theirs)
+    frames = with_neighbours(frames_of(rig, clip, BakeSettings(lock_feet=True, fps=fps)))
     own = size == 1.0 and not mirror and not joints and _same_skeleton(source, target)
     level = (
         level_floor(source, frames) if levelling and (ground == "level" or (ground == "auto" and not own)) else frames
@@ -171,8 +177,8 @@ def retarget(
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
     new = _new_clip(clip, target, with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
-    if not levelling or facing != "keep":
-        heading = None if facing == "keep" else validation.number("facing", facing)
+    if not levelling or not isinstance(facing, str):
+        heading = None if isinstance(facing, str) else validation.number("facing", facing)
         onto_ground = BakeSettings(
             ground=None if levelling else ground, lock_feet=lock, heading=heading, fps=fps, name=new.name
         )
@@ -244,14 +250,6 @@ def _resampled(clip: Clip, fps: float) -> Clip:
     duration = float(clip.duration or 0.0)
     times = np.linspace(0.0, duration, max(round(duration * fps), 1) + 1)
     return replace(Clip.from_poses(clip.name, clip.skeleton, clip.sample(times), times=times), events=clip.events)
-
-
-def _clip(character: Character, clip: Clip | str) -> Clip:
-    if isinstance(clip, Clip):
-        return clip
-    if clip not in character.clips:
-        raise InputError(f"there is no clip {clip!r}; there are {', '.join(map(repr, character.clips)) or 'none'}")
-    return character.clips[clip]
 
 
 def rig_of(what: str, character: Character) -> Rig:

@@ -21,6 +21,7 @@ from kinema.math import quat, vec, xform
 from kinema.math.arrays import Mask
 from kinema.math.rows import load3, load_matrix, store_matrix
 from kinema.model import root_motion
+from kinema.model.character import chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import LocalTransforms
 from kinema.model.root_motion import Root
@@ -414,8 +415,5 @@ class Passed(Mapping[int, tuple[str, ...]]):
 
 
 def _named(name: str, crowd: Crowd) -> Clip:
-    clips = crowd.character.clips
-    clip = clips[name]
-    if clip.skeleton is not crowd.skeleton and clip.skeleton.names != crowd.skeleton.names:
-        raise InputError(f"clip {name!r} is made for another skeleton: {clip.skeleton}, not {crowd.skeleton}")
-    return clip
+    validation.instance("clip", name, str)
+    return chosen_clip(crowd.character, name)

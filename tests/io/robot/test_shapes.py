@@ -47,7 +47,9 @@ def test_packages_are_looked_for_by_the_end_of_their_path(tmp_path):
         assert shapes.made("mesh", np.ones(3), HERE, GREY, name)
 
 
-@pytest.mark.parametrize("name", ["../a.stl", "package://x/../../a.stl", "link.stl", "a.dae", "", "a\0.stl"])
+@pytest.mark.parametrize(
+    "name", ["../a.stl", "package://x/../../a.stl", "link.stl", "a.dae", "", "a\0.stl", "a" * 5000 + ".stl"]
+)
 def test_nothing_outside_of_the_folder_is_opened(tmp_path, name):
     inside = tmp_path / "inside"
     inside.mkdir()

@@ -96,6 +96,11 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, change, problem):
         robot(tmp_path, LIFT.replace(*change, 1))
 
 
+def test_an_axis_may_be_very_short(tmp_path):
+    skeleton = robot(tmp_path, LIFT.replace('xyz="1 1 0"', 'xyz="1e-200 1e-200 0"')).skeleton
+    np.testing.assert_allclose(skeleton.limits[2].axis, np.array((1, 1, 0)) / np.sqrt(2))
+
+
 def test_a_ring_of_links_has_no_root(tmp_path):
     links = '<robot name="r"><link name="a"/><link name="b"/>'
     ring = "".join(

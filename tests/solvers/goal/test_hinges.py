@@ -46,6 +46,11 @@ def test_a_joint_that_is_no_hinge_is_refused():
         km.hinge_angles(skeleton, skeleton.rest, ["d"])
 
 
+def test_a_joint_that_is_named_twice_is_refused():
+    with pytest.raises(InputError, match=r"joints\[1\] is 'c' again"):
+        km.from_hinge_angles(arm(), [0.1, 0.5], ["c", "c"])
+
+
 def test_angles_of_a_solved_robot_make_its_pose_again():
     skeleton = urdf.load(asset("urdf/kuka_iiwa.urdf"))
     body = km.FullBody(skeleton, root="fixed", mobility=urdf.frozen(skeleton))

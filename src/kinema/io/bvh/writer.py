@@ -17,7 +17,7 @@ from kinema.errors import InputError
 from kinema.io import names
 from kinema.io.bvh.format import BYTES_A_NUMBER, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
 from kinema.io.source import Source
-from kinema.io.upright import Bones, Upright, chosen_clip, own_rate, upright
+from kinema.io.upright import Bones, Upright, clip_to_write, own_rate, upright
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -58,7 +58,7 @@ def dumps(
     Raises `InputError` for a clip of another skeleton, and for one too long to be read back with the default limits.
     """
     skeleton = character.skeleton
-    moving = chosen_clip(character, clip)
+    moving = clip_to_write(character, clip)
     rate = validation.number("fps", own_rate(moving) if fps is None else fps, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
     bones = Bones.of(skeleton, range(len(skeleton)) if joints is None else map(skeleton.index, joints))
     times = _frame_times(0.0 if moving is None else float(moving.duration or 0.0), rate, len(bones.joints))

@@ -21,7 +21,7 @@ from kinema.io.gltf.fresh import add_nodes
 from kinema.io.gltf.limits import LARGEST_FILE as LARGEST_FILE
 from kinema.io.gltf.output import Output
 from kinema.io.gltf.reader import decode as decode
-from kinema.io.upright import Bones, chosen_clip, own_rate, upright
+from kinema.io.upright import Bones, clip_to_write, own_rate, upright
 from kinema.model.character import Character
 from kinema.model.clip import Clip, Track
 from kinema.model.pose import Pose
@@ -50,7 +50,7 @@ def encode(character: Character, clip: str | Clip | None = None, fps: float | No
             f"{character.name!r} has no table of human bones; a .vrma file is written for VRM characters. Retarget the "
             "clip onto one first"
         )
-    moving = chosen_clip(character, clip)
+    moving = clip_to_write(character, clip)
     if moving is None:
         raise InputError(f"{character.name!r} has no clips, and a .vrma file holds one")
     bones = Bones.of(character.skeleton, joints)

@@ -14,7 +14,7 @@ from kinema.constants import LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import FileError, InputError, listed
 from kinema.io.robot import RobotSource
 from kinema.math import arrays
-from kinema.model.character import Character
+from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.limits import Hinge, Slider
 from kinema.model.skeleton import Skeleton
@@ -59,16 +59,16 @@ def decode(data: bytes, name: str, folder: Path | None, max_bytes: int) -> NoRet
 
 def one_clip(character: Character, clip: str | Clip | None) -> Clip:
     """Return the clip to write."""
-    if isinstance(clip, Clip):
-        return clip
-    if clip is None and len(character.clips) != 1:
+    if clip is not None:
+        return chosen_clip(character, clip)
+    if len(character.clips) != 1:
         raise InputError(f"the file holds one clip; choose one with clip=: there are {listed(character.clips)}")
-    return character.clips[clip] if clip is not None else next(iter(character.clips.values()))
+    return next(iter(character.clips.values()))
 
 
 def frame_times(clip: Clip, fps: float | None, numbers: int) -> tuple[Any, float]:
     """Return the times of all frames and the rate. numbers: of a frame."""
-    rate = validation.number("fps", fps or clip.fps or _FPS, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
+    rate = validation.number("fps", (clip.fps or _FPS) if fps is None else fps, 1 / LONGEST_FRAME, 1 / SHORTEST_FRAME)
     count = round(float(clip.duration or 0.0) * rate) + 1
     if count * numbers > MOST_NUMBERS:
         raise InputError(f"{count:,} frames of {numbers} numbers; allowed are {MOST_NUMBERS:,} numbers")

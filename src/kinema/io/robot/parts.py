@@ -72,7 +72,8 @@ class Part:
 def moving(kind: str, axis: Any, low: float, high: float) -> Limit:
     """Return the limit of a hinge or a slider. A range in the wrong order is sorted."""
     axis = np.asarray(axis, np.float64)
-    axis = axis / np.linalg.norm(axis)
+    axis = axis / np.abs(axis).max()  # However short: the square of 1e-200 would be 0.
+    axis /= np.linalg.norm(axis)
     low, high = min(low, high), max(low, high)
     if kind == "slider":
         return Slider(axis, low, high)

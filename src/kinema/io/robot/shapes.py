@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -93,10 +94,11 @@ class Shapes:
         if self._folder is None or ".." in parts or "\0" in name or not name.lower().endswith((".stl", ".obj")):
             return None
         home = self._folder.resolve()
-        for first in range(len(parts)):
-            path = home.joinpath(*parts[first:]).resolve()
-            if path.is_relative_to(home) and path.is_file():
-                return path
+        with suppress(OSError):  # A name that no file can have.
+            for first in range(len(parts)):
+                path = home.joinpath(*parts[first:]).resolve()
+                if path.is_relative_to(home) and path.is_file():
+                    return path
         return None
 
 

@@ -140,7 +140,9 @@ def angles_of(
 def _checked(skeleton: Skeleton, joints: Sequence[Joint]) -> tuple[int, ...]:
     """Hinges and sliders by name or index, as indices."""
     found = skeleton.indices("joints", joints)
-    for j in found:
+    for k, j in enumerate(found):
+        if j in found[:k]:
+            raise InputError(f"joints[{k}] is {skeleton.names[j]!r} again; allowed is each joint once")
         if not isinstance(skeleton.limits[j], Hinge | Slider):
             name, limit = skeleton.names[j], skeleton.limits[j]
             raise InputError(f"joint {name!r} is not a hinge or a slider; its limit is {limit!r:.60}")
