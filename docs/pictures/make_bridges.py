@@ -1,20 +1,28 @@
-"""Draw docs/pictures/bridges.png: the same frame in four viewers, and print what `show` costs.
+"""Draw docs/pictures/bridges.png: the same frame in seven viewers, and measure what characters cost there.
 
-Needs Pillow, panda3d, pyglet, pyray (raylib), mujoco and a screen, which may be virtual.
+Needs Pillow, playwright with Chromium, all viewers of the bridges, and a screen, which may be virtual. The table of
+docs/bridges.md is written anew; `--figures` does that alone.
 """
 
+import shutil
+import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 import kinema as km
+from benchmarks import machine
 from kinema.bridges import mujoco as mujoco_bridge
 from kinema.bridges import panda3d as panda3d_bridge
 from kinema.bridges import pyglet as pyglet_bridge
 from kinema.bridges import pyray as pyray_bridge
+from kinema.bridges import rerun as rerun_bridge
+from kinema.bridges import trimesh as trimesh_bridge
+from kinema.bridges import viser as viser_bridge
 from kinema.demo import humanoid
 
 SIZE = 360
@@ -36,15 +44,18 @@ def walked(animator, frames=23):
 
 
 def cost(show, count):
-    """Milliseconds of `show`, the least of some calls."""
+    """Milliseconds of a frame, `update` and `show`: of both and of the second alone, the least of 45 frames."""
     animator = animator_of(count)
-    show, frame = show(animator), walked(animator, 2)
-    times = []
-    for _ in range(12):
+    show, both, shown = show(animator), [], []
+    for _ in range(45):
         began = time.perf_counter()
+        frame = animator.update(1 / 60)
+        between = time.perf_counter()
         show(frame)
-        times.append(time.perf_counter() - began)
-    return 1e3 * min(times)
+        ended = time.perf_counter()
+        both.append(ended - began)
+        shown.append(ended - between)
+    return 1e3 * min(both), 1e3 * min(shown)
 
 
 def z_up(point):
@@ -160,16 +171,138 @@ def _emptied(scene):
     return scene
 
 
+@contextmanager
+def browser():
+    """A page of Chromium that draws in software."""
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--enable-unsafe-swiftshader"]
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=flags)
+        yield chromium.new_page(viewport={"width": SIZE, "height": SIZE})
+        chromium.close()
+
+
+def shot_of(page):
+    with tempfile.TemporaryDirectory() as folder:
+        page.screenshot(path=Path(folder) / "page.png")
+        return Image.open(Path(folder) / "page.png").convert("RGB")
+
+
+def viser():
+    import viser as library
+
+    server = library.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    animator = animator_of()
+    server.scene.set_background_image(np.full((4, 4, 3), BACKGROUND, np.uint8))
+    show, frame = viser_bridge.add(server, animator), walked(animator)
+    show(frame)
+
+    @server.on_client_connect
+    def look(client):
+        client.camera.position, client.camera.look_at, client.camera.fov = z_up(EYE), z_up(AT), np.radians(30)
+
+    picture = None
+    if not FIGURES_ALONE:
+        with browser() as page:
+            page.goto(f"http://127.0.0.1:{server.get_port()}")
+            page.add_style_tag(content="body *:not(canvas):not(:has(canvas)) { visibility: hidden }")  # Its panels.
+            page.wait_for_timeout(12_000)
+            show(frame)
+            page.wait_for_timeout(4_000)
+            picture = shot_of(page)
+    costs = [cost(lambda each: viser_bridge.add(server, each, f"/{len(each.character.name)}"), n) for n in (1, 100)]
+    server.stop()
+    return picture, costs
+
+
+def rerun():
+    import rerun as library
+
+    with tempfile.TemporaryDirectory() as folder:
+        recording = library.RecordingStream("kinema", make_default=False)
+        recording.save(Path(folder) / "walk.rrd")
+        costs = [cost(lambda each: rerun_bridge.add(recording, each), count) for count in (1, 100)]
+        recording.flush()
+    return None, costs
+
+
+def trimesh():
+    import trimesh as library
+    from trimesh.viewer.notebook import scene_to_html
+
+    scene, animator, picture = library.Scene(), animator_of(), None
+    trimesh_bridge.add(scene, animator)(walked(animator))
+    scene.set_camera(fov=(30, 30))
+    scene.camera_transform = _looking(np.array(EYE), np.array(AT))
+    if not FIGURES_ALONE:
+        with browser() as page, tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "scene.html"
+            path.write_text(scene_to_html(scene))
+            page.goto(path.as_uri())
+            page.wait_for_timeout(6_000)
+            picture = shot_of(page)
+    return picture, [cost(lambda each: trimesh_bridge.add(library.Scene(), each), count) for count in (1, 100)]
+
+
+def _looking(eye, at):
+    """A camera's matrix, y up, looking along its own -z."""
+    back = (eye - at) / np.linalg.norm(eye - at)
+    right = np.cross((0.0, 1.0, 0.0), back)
+    right /= np.linalg.norm(right)
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = np.stack((right, np.cross(back, right), back), axis=-1), eye
+    return matrix
+
+
+VIEWERS = {
+    "mujoco": mujoco,
+    "viser": viser,
+    "rerun": rerun,
+    "panda3d": panda3d,
+    "pyray": raylib,
+    "pyglet": pyglet,
+    "trimesh": trimesh,
+}
+FIGURES_ALONE = "--figures" in sys.argv
+PAGE = Path(__file__).parents[1] / "bridges.md"
+MARKS = "<!-- figures: python docs/pictures/make_bridges.py --figures -->", "<!-- end of the figures -->"
+
+
+def table(found):
+    """The table of the page: what one and a hundred characters cost."""
+    about = machine.describe()
+    rows = [
+        f"| `{name}` | {1e3 / one[0]:,.0f} | {1e3 / many[0]:,.0f} | {one[1]:.2f} ms | {many[1]:.1f} ms |"
+        for name, (one, many) in found.items()
+    ]
+    head = "| viewer | 1 character | 100 characters | `show` of 1 | of 100 |\n| --- | --- | --- | --- | --- |"
+    where = (
+        f"Measured on {about['cores']} cores of an {about['cpu']}, Python {about['python']}, NumPy {about['numpy']}."
+    )
+    return "\n".join((head, *rows, "", where))
+
+
 def main() -> None:
-    viewers = {"MuJoCo": mujoco, "raylib": raylib, "Panda3D": panda3d, "pyglet": pyglet}
-    sheet = Image.new("RGB", (SIZE * len(viewers), SIZE + 26), "white")
-    for k, (name, draw) in enumerate(viewers.items()):
-        picture, costs = draw()
-        sheet.paste(picture.resize((SIZE, SIZE)), (k * SIZE, 26))
-        ImageDraw.Draw(sheet).text((k * SIZE + 10, 7), name, fill="#333333")
-        print(f"{name}: show takes {costs[0]:.2f} ms for 1 character, {costs[1]:.1f} ms for 100")
-    path = Path(__file__).with_name("bridges.png")
-    sheet.quantize(128).save(path, optimize=True)
+    found, pictures = {}, {}
+    for name, draw in VIEWERS.items():
+        picture, found[name] = draw()
+        if picture is not None:
+            pictures[name] = picture
+        print(name, found[name], flush=True)
+    first, last = MARKS
+    text = PAGE.read_text("utf-8")
+    before, after = text.split(first)[0], text.split(last)[1]
+    PAGE.write_text(f"{before}{first}\n{table(found)}\n{last}{after}", "utf-8")
+    if FIGURES_ALONE:
+        return
+    sheet = Image.new("RGB", (SIZE * 3, 2 * (SIZE + 26)), "white")
+    for k, (name, picture) in enumerate(pictures.items()):
+        at = SIZE * (k % 3), (SIZE + 26) * (k // 3)
+        sheet.paste(picture.resize((SIZE, SIZE)), (at[0], at[1] + 26))
+        ImageDraw.Draw(sheet).text((at[0] + 10, at[1] + 7), name, fill="#333333")
+    sheet.quantize(128).save(Path(__file__).with_name("bridges.png"), optimize=True)
 
 
 if __name__ == "__main__":
