@@ -18,9 +18,11 @@ from kinema.bake.shortfalls import (
     MOST_SLIDE,
     NEAR,
     off_the_ground,
+    seen_slides,
     shortfalls,
 )
 from kinema.demo import humanoid, slope
+from kinema.motion.soles import TIP
 
 FRAMES = 91
 FLOOR = km.Plane()
@@ -129,6 +131,16 @@ def test_a_foot_that_lands_fast_or_is_in_the_air_does_not_slide(standing):
     assert list(shortfalls(swings, moved(world, creeps), FLOOR, figures)) == []
 
 
+def test_a_tip_that_wriggles_beside_a_ball_that_stands_counts_half(standing):
+    """Where heel and ball stand it is told from twice as far on."""
+    frames, world, figures = standing
+    soles = metrics.soles_over(frames.rig, world, FLOOR)
+    for share, told in ((0.028, False), (0.032, True)):
+        points = soles.points.copy()
+        points[:, :, TIP, 2] += np.linspace(0.0, share * figures.leg, FRAMES)[:, np.newaxis]
+        assert bool(seen_slides(frames, world, replace(soles, points=points)).max() > MOST_SLIDE * figures.leg) == told
+
+
 def test_a_foot_may_settle_and_lift_off(standing):
     """What it moves in the first and the last two frames of a contact is no slide."""
     frames, world, figures = standing
@@ -148,13 +160,13 @@ def test_the_warning_agrees_with_what_feet_do():
 # --- height -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("share", "told"), [(0.11, False), (0.13, True)])
+@pytest.mark.parametrize(("share", "told"), [(0.09, False), (0.11, True)])
 def test_a_body_that_leaves_its_height_is_told(standing, share, told):
     frames, world, figures = standing
     lifted = moved(world, np.tile((0.0, share * figures.leg, 0.0), (FRAMES, 1)))
     found = [words for words in off_the_ground(frames, lifted, FLOOR) if words.startswith("the body is")]
     assert len(found) == told
-    assert MOST_LIFTED == 0.12
+    assert MOST_LIFTED == 0.1
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(0.7, False), (0.9, True)])

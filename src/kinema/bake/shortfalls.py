@@ -27,6 +27,9 @@ MOST_SLIDE, TOUCHES = 0.015, 0.012
 """Leg lengths that a standing foot may slide: 1.5 cm of a person; and that a point of it is above the ground at most to
 touch it: one that is higher is on its way."""
 
+WRIGGLES = 0.5
+"""Share that counts of what a tip slides beside a ball that stands: captured toes wriggle."""
+
 PASSED_SHARE = 0.15
 """Share of the body's speed up to which a point of a sole stands: the faster a body passes over its foot, the less it
 is still."""
@@ -34,7 +37,7 @@ is still."""
 SETTLES = 1 / 30
 """Seconds at the start and at the end of a contact in which a foot settles and lifts off."""
 
-MOST_LIFTED, OVER = 0.12, 0.15
+MOST_LIFTED, OVER = 0.1, 0.15
 """Leg lengths that a body may be off its height above the ground in the clip, and seconds, standard deviation, over
 which that is taken: within a step of stairs it has to be."""
 
@@ -94,24 +97,32 @@ def seen_slides(clip_frames: ClipFrames, played: Any, soles: Soles) -> Any:
     """(F, L): how far heels, balls and tips have slid along the ground since they came to stand there.
 
     A point of a sole stands where its foot is held, near the ground, and slow, for the body that passes over it: one
-    that is faster lands, lifts off, or is dragged as the clip has it.
+    that is faster lands, lifts off, or is dragged as the clip has it. Of a tip half of it counts where the ball stands:
+    toes wriggle.
     """
     rig, dt, leg = clip_frames.rig, clip_frames.dt, clip_frames.rig.leg_length
     body = np.gradient(arrays.across(played[:, rig.hips, :3, 3], clip_frames.up), dt, axis=0)
     slow = np.maximum(STILL.speed * leg, PASSED_SHARE * np.linalg.norm(body, axis=-1))[:, np.newaxis, np.newaxis]
     speeds = np.linalg.norm(np.gradient(soles.points, dt, axis=0), axis=-1)
     stands = clip_frames.held[..., np.newaxis] & soles.found & (soles.gap < TOUCHES * leg) & (speeds < slow)
+    alone = soles.gap[..., BALL] >= TOUCHES * leg
+    tips = stands[..., TIP]
     settles, slid = round(SETTLES / dt), np.zeros(clip_frames.held.shape)
-    for point in (HEEL, BALL, TIP):
-        for foot, part in stretches(stands[..., point]):
+    for point, stood, share in (
+        (HEEL, stands[..., HEEL], 1.0),
+        (BALL, stands[..., BALL], 1.0),
+        (TIP, tips & alone, 1.0),
+        (TIP, tips & ~alone, WRIGGLES),
+    ):
+        for foot, part in stretches(stood):
             first = part.start + settles if part.start else 0
-            last = part.stop - settles if part.stop < len(stands) else part.stop
+            last = part.stop - settles if part.stop < len(stood) else part.stop
             if last - first < SHORTEST / dt:
                 continue
             way, normal = (each[first:last, foot, point] for each in (soles.points, soles.normal))
             way = way - way[0]
             way = np.linalg.norm(way - normal * (way * normal).sum(axis=-1, keepdims=True), axis=-1)
-            slid[first:last, foot] = np.maximum(slid[first:last, foot], way)
+            slid[first:last, foot] = np.maximum(slid[first:last, foot], share * way)
     return slid
 
 
@@ -135,7 +146,8 @@ def off_the_ground(clip_frames: ClipFrames, played: Any, ground: Any) -> Iterato
 
 
 def _heights_off(clip_frames: ClipFrames, played: Any, soles: Soles) -> Any:
-    """(F,): how much higher than in the clip the legs start above the ground that their feet stand on, in the mean.
+    """(F,): how much higher than in the clip the legs start above the ground that their feet stand on, in the mean: in
+    the clip as it came, on whatever its feet stand there.
 
     Before the first and after the last contact of a foot nothing is known of it.
     """
@@ -143,12 +155,14 @@ def _heights_off(clip_frames: ClipFrames, played: Any, soles: Soles) -> Any:
     if not held.any(axis=0).all():
         return np.zeros(len(held))
     frames, ground = np.arange(len(held)), (soles.points @ up - soles.gap)[..., BALL]
-    floor = clip_frames.transforms[:, :3, 3] @ up + rig.floor
+    clip = clip_frames.transforms[:, np.newaxis] @ rig.skeleton.world(clip_frames.unchanged_poses)
+    floor = (metrics.sole_points(rig, clip) @ up).min(axis=-1)
     off = []
     for foot, leg in enumerate(rig.legs):
-        stands = np.interp(frames, frames[held[:, foot]], ground[held[:, foot], foot])
-        now, own = (each[:, leg.joints[0], :3, 3] @ up for each in (played, clip_frames.world))
-        off.append((now - stands) - (own - floor))
+        where = frames[held[:, foot]]
+        stands, stood = (np.interp(frames, where, each[where, foot]) for each in (ground, floor))
+        now, own = (each[:, leg.joints[0], :3, 3] @ up for each in (played, clip))
+        off.append((now - stands) - (own - stood))
     last, following = nearest_set(held)
     known = ((last >= 0) & (following < len(held))).all(axis=-1)
     return known * smooth_gaussian(np.mean(off, axis=0)[:, np.newaxis], OVER / clip_frames.dt, "edge")[:, 0]
