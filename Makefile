@@ -138,10 +138,11 @@ motion: $(INSTALLED)
 motion-rates: $(INSTALLED)
 	$(BIN)/python -m tests.motion.rates $(or $(OPTIONS),--json benchmarks/results/motion_rates.json)
 
-# Every take and some clips of rigs moved onto twelve bodies and judged by their joints.
+# Captured takes as points with noise, fitted to their own body and to others, judged by their joints.
 fitting: $(INSTALLED)
 	$(BIN)/python -m tests.fitting.suite $(or $(OPTIONS),--json benchmarks/results/fitting.json)
 
+# Every take and some clips of rigs moved onto twelve bodies and judged by their joints.
 retargeting: $(INSTALLED)
 	$(BIN)/python -m tests.retargeting $(or $(OPTIONS),--json benchmarks/results/retargeting.json)
 
@@ -162,7 +163,8 @@ docs: $(INSTALLED)
 size: $(INSTALLED)
 	$(BIN)/python -m tests.size
 
-# Tuning constants of feet, walks and bakes, changed one at a time: does a test notice? Hours on two cores.
+# Tuning constants of feet, walks and bakes, changed one at a time: does a test notice? Hours on two cores; with
+# OPTIONS=--own half an hour.
 mutants: $(INSTALLED)
 	$(BIN)/kinema warmup
 	$(BIN)/python -m tests.mutants $(OPTIONS)

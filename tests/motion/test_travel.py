@@ -123,8 +123,8 @@ def test_one_leg_that_runs_in_place_shows_the_travel(speed, needed, closed):
     assert travel.needed == (needed and closed)
 
 
-@pytest.mark.parametrize(("body", "needed"), [(quadruped, True), (spider, False)])
-def test_one_leg_of_eight_strikes_and_one_of_four_walks(body, needed):
+@pytest.mark.parametrize(("body", "needed"), [(humanoid, True), (quadruped, False), (spider, False)])
+def test_one_leg_of_two_walks_and_one_of_four_or_more_strikes(body, needed):
     rig = body().rig
     points = np.zeros((61, len(rig.legs), 3, 3))
     points[..., 1] = rig.floor + 0.5 * rig.leg_length
