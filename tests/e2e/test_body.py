@@ -123,3 +123,58 @@ def test_all_handles_show_elbows_knees_hips_and_chest(tab):
     tab.page.wait_for_timeout(900)
     assert tab.handle("knee left")["x"] > knee["x"] + 5
     assert np.linalg.norm(joint(tab, "foot_l") - foot) < 3
+
+
+def test_a_single_bone_is_rotated_by_its_skin_and_by_a_circle(open_tab):
+    """Pull one aside, rotate it by a circle, undo, and go back to the clip."""
+    tab = open_tab("character", viewport={"width": 1100, "height": 760})
+    tab.wait("state.drawn && state.surface && state.complete")
+    tab.control("turning").click()
+    tab.wait("state.controls.turning")
+    forearm = next(n for n, name in enumerate(tab.state["joints"]) if name == "forearm_r")
+
+    def middle():
+        joints = tab.state["joints"]
+        return np.mean((joints["forearm_r"], joints["hand_r"]), axis=0)
+
+    def angle():
+        joints = tab.state["joints"]
+        return np.degrees(np.arctan2(*np.subtract(joints["hand_r"], joints["forearm_r"])))
+
+    before, (x, y) = angle(), middle()
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x - 40, y - 20, steps=6)
+    tab.page.mouse.up()
+    tab.wait("state.pinned.includes(bone)", bone=f"bone {forearm}")
+    tab.settle()
+    pulled = angle()
+    assert abs(pulled - before) > 15
+    assert tab.state["circles"]
+    at = tab.state["joints"]["forearm_r"]
+    hit = next(
+        (at[0] + 54 * np.cos(a), at[1] + 54 * np.sin(a))
+        for a in np.linspace(0, 2 * np.pi, 60)
+        if on_a_circle(tab, at[0] + 54 * np.cos(a), at[1] + 54 * np.sin(a))
+    )
+    tab.page.mouse.move(*hit)
+    tab.page.mouse.down()
+    tab.page.mouse.move(hit[0] + 50, hit[1] + 50, steps=6)
+    tab.page.mouse.up()
+    tab.settle()
+    rotated = np.array(tab.state["joints"]["hand_r"])
+    assert np.linalg.norm(rotated - tab.state["joints"]["forearm_r"]) > 1
+    tab.page.keyboard.press("Control+z")
+    tab.settle()
+    assert angle() == pytest.approx(pulled, abs=3)
+    assert np.linalg.norm(rotated - tab.state["joints"]["hand_r"]) > 3
+    tab.page.keyboard.press("Backspace")
+    tab.wait("state.pinned.length === 0")
+    tab.settle()
+    assert angle() == pytest.approx(before, abs=3)
+
+
+def on_a_circle(tab, x, y):
+    """Whether the pointer can grab something there that is no ring of the body."""
+    tab.page.mouse.move(x, y)
+    return tab.page.locator("#stage.grabbable").count() and tab.state["part"] is None

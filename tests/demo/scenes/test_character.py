@@ -1,14 +1,18 @@
 """The character's scene, without a screen."""
 
+import json
+
 import numpy as np
 import pytest
 
 import kinema as km
 from kinema.demo import humanoid
 from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.baked_walk import baked_file
 from kinema.demo.scenes.character import OURS, CharacterScene
 from kinema.demo.scenes.grounds import NAMES, round_of
 from kinema.errors import InputError
+from kinema.math import arrays
 from tests.assets import asset
 
 
@@ -270,3 +274,45 @@ def test_one_that_cannot_come_on_changes_nothing():
         scene.welcome(broken)
     assert (scene.walker, scene.values, scene.controls) == before
     assert scene.guest is None
+
+
+def test_a_single_bone_keeps_its_rotation_and_nothing_else_moves(tmp_path):
+    scene, other = CharacterScene(), CharacterScene()
+    skeleton = scene.walker.character.skeleton
+    finger, tip = skeleton.index("index_1_l"), skeleton.index("index_2_l")
+    scene.set("turning", True)
+    assert scene.description()["parts"][finger] == f"bone {finger}"
+    turn = np.array((np.sin(0.5), 0.0, 0.0, np.cos(0.5)))
+    before = skeleton.world_rotations(scene.walker.pose)[finger]
+    scene.rotate(f"bone {finger}", arrays.mul(turn, before))
+    for one in (scene, other):
+        one.settle(1 / 60)
+    turned = skeleton.world_rotations(scene.walker.pose)[finger]
+    assert np.abs(turned @ arrays.mul(turn, before)) == pytest.approx(1.0, abs=1e-5)
+    moved = np.linalg.norm(scene.walker.world[:, :3, 3] - other.walker.world[:, :3, 3], axis=-1)
+    assert moved[tip] > 0.01
+    below = {j for j, parent in enumerate(skeleton.parents) if parent in (finger, tip)}
+    assert set(np.flatnonzero(moved > 1e-4).tolist()) == below
+    assert [grip.handle for grip in scene._grips()][-1] == f"bone {finger}"
+    walked = [scene, CharacterScene()]
+    walked[1].restore(json.loads(json.dumps(scene.snapshot())))
+    own = [one.walker.pose.rotations[finger].copy() for one in walked[:1]]
+    for one in walked:
+        for _ in range(20):
+            one.step(1 / 60)
+        own.append(one.walker.pose.rotations[finger])
+    assert np.abs(np.array(own) @ own[0]) == pytest.approx(1.0, abs=1e-5)
+    path = tmp_path / "baked.glb"
+    path.write_bytes(baked_file(scene.walker))
+    baked = km.load(path, rig=False)
+    clip = baked.clips["walk baked"]
+    assert np.abs(clip.sample(0.3).rotations[baked.skeleton.index("index_1_l")] @ own[0]) == pytest.approx(
+        1.0, abs=1e-4
+    )
+    assert np.abs(run_script(scene) - scene.walker.world).max() < 1e-3
+    assert "TurnStage" in scene.python()
+    scene.release(f"bone {finger}")
+    assert not scene.walker.layers.turned
+    for bad in ("bone -1", "bone 9999", "bone x"):
+        scene.rotate(bad, (0.0, 0.0, 0.0, 1.0))
+    assert not scene.walker.layers.turned

@@ -15,7 +15,7 @@ from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import POSES, UP
 from kinema.demo.scenes.character_files import saved
-from kinema.demo.scenes.pose_layers import bend_all
+from kinema.demo.scenes.pose_layers import PoseLayers
 from kinema.demo.scenes.scene import FileJob
 from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
@@ -52,7 +52,8 @@ def bake_job(walker: Walker) -> FileJob:
     if walker.clip is not None and rig is not None:
         laid = _changed(walker.character.clips[walker.clip], walker.layers.over, bool(walker.layers.layers))
         take = _Take(walker, rig, laid).checked()
-    bent = dict(walker.layers.bent)
+    after = PoseLayers(walker.character.skeleton)
+    after.take(walker.layers)
     settings, baked_character = None if take is None else take.settings(), walker.character
     poses = [_shown_pose(walker, "held pose")] if walker.held.holds or take is None else []
 
@@ -60,7 +61,9 @@ def bake_job(walker: Walker) -> FileJob:
         if take is None or settings is None:
             return _saved_with(character, poses)
         clip = bake(baked_character, take.clip, settings, progress=progress).clip
-        clip = _changed(clip, lambda pose, times, duration: bend_all(clip.skeleton, pose, bent), bool(bent))
+        clip = _changed(
+            clip, lambda pose, times, duration: after.turn(after.bend(pose)), bool(after.bent or after.turned)
+        )
         return _saved_with(character, [clip, *poses])
 
     return job

@@ -22,9 +22,10 @@ from kinema.demo.scenes.borrowed_motion import BorrowedMotion, borrow_all, clip_
 from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
-from kinema.demo.scenes.held import MAIN, ROTATABLE, handles_by_joint, unit_rotation
+from kinema.demo.scenes.held import BONE, MAIN, ROTATABLE, Grip, handles_by_joint, unit_rotation
 from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.pose_layers import own_joints
+from kinema.demo.scenes.pose_library import LIBRARY, library_pose
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
 from kinema.demo.scenes.scene import (
     Button,
@@ -41,7 +42,9 @@ from kinema.demo.scenes.scene import (
 )
 from kinema.demo.scenes.walk_round import Spot
 from kinema.demo.scenes.walker import Walker
+from kinema.errors import InputError
 from kinema.io.formats import READ
+from kinema.math import arrays
 from kinema.model.rig import Rig
 
 OURS = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
@@ -51,6 +54,8 @@ FARTHEST = 20.0
 """Largest distance of a handle from the character, metres for a person."""
 REACHED = 2e-3
 """Distance from its handle at which a limb counts as there, metres for a person."""
+A_POSE = "Choose a pose"
+"""Shown instead of a pose of the library."""
 AT_REST = "at rest"
 """Shown for a character without clips."""
 SHOWN = {"with IK": "With IK", "both": "Both", "without IK": "Clip alone"}
@@ -111,7 +116,7 @@ class CharacterScene(Scene):
         "body, float32",
     )
     steers = True
-    unsaved = frozenset({"time", "pose", "remove_pose"})
+    unsaved = frozenset({"time", "pose", "remove_pose", "library"})
 
     def __init__(self, seed: int = 0, guest: Actor | None = None) -> None:
         super().__init__(seed)
@@ -266,6 +271,8 @@ class CharacterScene(Scene):
         return (
             Choice("character", "Character", actors[0], actors, names, group=WALK_GROUP),
             Choice("ground", "Ground", "course", grounds.NAMES, grounds.LABELS, group=WALK_GROUP),
+            Choice("library", "Pose library", A_POSE, (A_POSE, *LIBRARY), group=POSE_GROUP),
+            Switch("turning", "Rotate single bones", False, group=POSE_GROUP),
             Switch("balanced", "Keep balance", False, group=POSE_GROUP),
             Switch("watch", "Look at the pointer", False, group=POSE_GROUP),
             Button("let_go", "Back to the clip", group=POSE_GROUP),
@@ -317,9 +324,12 @@ class CharacterScene(Scene):
         elif name == "watch" and not value:
             self.walker.held.release("gaze")
         elif name == "let_go":
-            self.walker.held.let_go()
+            self._let_go()
         elif name in ("store", "mirror_pose"):
             self._store(mirrored=name == "mirror_pose")
+        elif name == "library":
+            self.values["library"] = A_POSE
+            self._take_from_library(value)
         elif name == "pose":
             self._go_to_pose(int(value))
         elif name == "remove_pose":
@@ -347,6 +357,18 @@ class CharacterScene(Scene):
         if mirrored:
             self._go_to_pose(len(self.strip) - 1)
 
+    def _take_from_library(self, name: str) -> None:
+        """Store a pose of the library, and show it. Raises InputError for a body that it does not fit."""
+        rig, walker = self.walker.character.rig, self.walker
+        if name == A_POSE:
+            return
+        if rig is None:
+            raise InputError("no arms and legs were found in this body: the poses of the library do not fit it")
+        pose = library_pose(name, rig)
+        self.strip.add(pose, own_joints(pose, walker.pose_alone, rig))
+        self._renew_poses()
+        self._go_to_pose(len(self.strip) - 1)
+
     def layer(self, pose: int, span: Sequence[float] | None) -> None:
         """Lay a stored pose over a part of the clip, or take it off."""
         number, stored, own = self.strip.at(pose)
@@ -370,7 +392,7 @@ class CharacterScene(Scene):
     def _go_to_pose(self, index: int) -> None:
         """Show a stored pose."""
         if index < len(self.strip):
-            self.walker.held.let_go()
+            self._let_go()
             if self.walker.clip != POSES:
                 self.set("clip", POSES)
             self.walker.seek(self.strip.time_of(index))
@@ -391,14 +413,26 @@ class CharacterScene(Scene):
 
     def rotate(self, handle: str, rotation: Sequence[float]) -> None:
         """rotation: of the handle's joint, along the world's axes."""
-        grip = self.walker.held.grips.get(handle)
-        if grip is not None:
+        grip, joint = self.walker.held.grips.get(handle), self._bone(handle)
+        if joint is not None:
+            self._turn(joint, self.walker.own_rotation(unit_rotation(rotation)))
+        elif grip is not None:
             own = self.walker.own_rotation(unit_rotation(rotation))
             self._note_held(handle)
             self.walker.held.rotate(handle, own, self.walker.own_position(grip.position(self.walker.world)))
 
+    def _turn(self, joint: int, own: Any) -> None:
+        """Let a joint keep a rotation, given in the character's space, relative to its parent."""
+        walker, skeleton = self.walker, self.walker.character.skeleton
+        parent = int(skeleton.parents[joint])
+        above = skeleton.world_rotations(walker.pose)[parent] if parent >= 0 else (0.0, 0.0, 0.0, 1.0)
+        self.revision += joint not in walker.layers.turned
+        walker.layers.turned[joint] = arrays.unit(arrays.mul(arrays.conj(np.asarray(above, float)), own))
+
     def pin(self, handle: str) -> None:
-        held, walker = self.walker.held, self.walker
+        held, walker, joint = self.walker.held, self.walker, self._bone(handle)
+        if joint is not None:
+            self._turn(joint, np.asarray(walker.character.skeleton.world_rotations(walker.pose)[joint], float))
         grip = held.grips.get(handle)
         if grip is not None:
             at = grip.position(walker.world)
@@ -410,6 +444,7 @@ class CharacterScene(Scene):
 
     def release(self, handle: str) -> None:
         self.walker.held.release(handle)
+        self.walker.layers.turned.pop(-1 if (joint := self._bone(handle)) is None else joint, None)
         self.revision += 1
 
     def bend(self, handle: str) -> None:
@@ -423,6 +458,28 @@ class CharacterScene(Scene):
         if self.values["watch"]:
             self.drag("gaze", position)
 
+    def _bone(self, handle: str) -> int | None:
+        """Return the joint of the handle of a single bone; None for other handles."""
+        kind, _, number = handle.partition(" ")
+        known = kind == BONE and number.isdecimal() and int(number) < len(self.walker.character.skeleton)
+        return int(number) if known else None
+
+    def _let_go(self) -> None:
+        """Release everything, bones too."""
+        self.walker.held.let_go()
+        self.walker.layers.turned.clear()
+        self.revision += 1
+
+    def _grips(self) -> list[Grip]:
+        """Return the handles to show: while single bones are rotated, theirs alone."""
+        bones = [Grip(BONE, str(joint), joint) for joint in self.walker.layers.turned]
+        return bones if self.values["turning"] else [*self.walker.held.shown_grips(self.values["more"]), *bones]
+
+    def _held_as(self, grip: Grip) -> float:
+        """Return 0 for a free handle, 1 for one that is held, 2 for a pinned one."""
+        hold = self.walker.held.holds.get(grip.handle)
+        return 2.0 if grip.kind == BONE else 0.0 if hold is None else 1.0 + hold.pinned
+
     def _note_held(self, handle: str) -> None:
         """Count a handle that was free as a change of the description: it may have been hidden."""
         if handle not in self.walker.held.holds:
@@ -434,6 +491,7 @@ class CharacterScene(Scene):
     def own_state(self) -> dict[str, Any]:
         layers = self.walker.layers
         state: dict[str, Any] = {"held": self.walker.held.state(), "poses": self.strip.state()}
+        state |= {"turned": {str(j): np.round(turn, 6).tolist() for j, turn in layers.turned.items()}}
         state |= {"bent": sorted(layers.bent), "layers": layers.spans(self.strip.numbers)}
         state |= {} if self.guest is None else {"file": self.guest.file}
         state |= {"motions": {one.file: dict(one.joints) for one in self.motions.values()}} if self.motions else {}
@@ -451,6 +509,8 @@ class CharacterScene(Scene):
     def restore_own(self, own: Mapping[str, Any]) -> None:
         walker = self.walker
         walker.held.restore(own["held"], walker.world, FARTHEST * walker.actor.size)
+        turned = {self._bone(f"{BONE} {j}"): unit_rotation(turn) for j, turn in dict(own.get("turned") or {}).items()}
+        walker.layers.turned = {joint: turn for joint, turn in turned.items() if joint is not None}
         walker.layers.bent = {b.middle: b.joints for b in self.bends.limbs if b.middle in own.get("bent", [])}
         for pose, span in enumerate(own.get("layers", [])[: len(self.strip)]):
             self.layer(pose, span)
@@ -481,8 +541,7 @@ class CharacterScene(Scene):
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "Backspace":
-            self.walker.held.let_go()
-            self.revision += 1
+            self._let_go()
 
     def be_still(self) -> None:
         self._still = True
@@ -517,12 +576,12 @@ class CharacterScene(Scene):
         which is computed only if a limb is bent against its way.
         """
         walker, none = self.walker, np.zeros((0, 12))
-        held, grips = walker.held, walker.held.shown_grips(self.values["more"])
+        held, grips = walker.held, self._grips()
         return {
             "world": _rows(walker.world),
             "alone": none if self.values["show"] == "with IK" else _rows(walker.alone),
             "handles": held.shown(grips, walker.frame.transform, walker.world),
-            "held": np.array([1.0 + held.holds[g.handle].pinned if g.handle in held.holds else 0.0 for g in grips]),
+            "held": np.array([self._held_as(grip) for grip in grips]),
             "origin": walker.frame.transform[:3, 3],
             "middle": walker.middle,
             "facing": np.array((walker.spot.heading,)),
@@ -572,11 +631,17 @@ class CharacterScene(Scene):
             "extent": actor.extent,
             "ground": self.values["ground"],
             "handles": [
-                {"name": grip.handle, "joint": grip.joint, "main": grip.kind in MAIN, "rotates": grip.kind in ROTATABLE}
-                for grip in self.walker.held.shown_grips(self.values["more"])
+                {
+                    "name": grip.handle,
+                    "joint": grip.joint,
+                    "main": grip.kind in MAIN,
+                    "rotates": grip.kind in (*ROTATABLE, BONE),
+                }
+                for grip in self._grips()
             ],
             "names": list(actor.character.skeleton.names),
-            "parts": handles_by_joint(rig, actor.character.skeleton),
+            "feet": [] if rig is None else [int(leg.joints[-1]) for leg in rig.legs],
+            "parts": self._parts(),
             "motion": self._motion_description(),
             "poses": self.strip.numbers,
             "layers": self.walker.layers.spans(self.strip.numbers),
@@ -587,6 +652,13 @@ class CharacterScene(Scene):
             "roles": [] if rig is None else _roles(rig),
             "doubts": ["No legs, arms or head were found in it."] if rig is None else list(rig.doubts)[:8],
         }
+
+    def _parts(self) -> list[str]:
+        """Return the handle to which the skin of each joint belongs."""
+        skeleton = self.walker.character.skeleton
+        if self.values["turning"]:
+            return [f"{BONE} {joint}" for joint in range(len(skeleton))]
+        return handles_by_joint(self.walker.actor.character.rig, skeleton)
 
     def _motion_description(self) -> dict[str, Any] | None:
         motion = self.motion_shown

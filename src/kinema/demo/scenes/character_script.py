@@ -52,11 +52,12 @@ def _motion(walker: Walker, motion: BorrowedMotion) -> list[str]:
 
 def _bends(walker: Walker) -> list[str]:
     """Return lines for limbs that bend the other way."""
-    if not walker.layers.bent:
+    if not walker.layers.bent and not walker.layers.turned:
         return []
     limbs = [list(limb) for limb in walker.layers.bent.values()]
+    turned = {joint: np.round(rotation, 6).tolist() for joint, rotation in walker.layers.turned.items()}
     return [
-        "from kinema.demo.scenes.pose_layers import BendStage, bend_other_way",
+        "from kinema.demo.scenes.pose_layers import BendStage, TurnStage, bend_other_way, turn_all",
         "",
         "",
         "def bend(pose, time, dt):",
@@ -65,7 +66,12 @@ def _bends(walker: Walker) -> list[str]:
         "    return pose",
         "",
         "",
-        "animator = km.Animator(character, [*stages, BendStage(bend, phase=0.0)], ground=ground)",
+        "def turn(pose, time, dt):",
+        f"    return turn_all(pose, {turned})",
+        "",
+        "",
+        "over = [BendStage(bend, phase=0.0), TurnStage(turn, phase=0.0)]",
+        "animator = km.Animator(character, [*stages, *over], ground=ground)",
         _placed(walker),
     ]
 

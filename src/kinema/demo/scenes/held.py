@@ -26,6 +26,8 @@ ENDS = ("hand", "foot")
 """Kinds of handles at the ends of those limbs, in the same order."""
 ROTATABLE = ("hand", "foot", "head", "hips", "chest")
 """Kinds of handles with a rotation."""
+BONE = "bone"
+"""Kind of the handles of single bones, which are rotated only."""
 PART = "part"
 """Kind of the handles that users make by grabbing the skin."""
 PINNED, LEADING, PULLED, POLE = 2, 1, 0, -1

@@ -1,4 +1,4 @@
-"""What users lay over a clip: limbs that bend the other way, and stored poses for a while."""
+"""What users lay over a clip: limbs that bend the other way, single bones that are rotated, stored poses."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ class BendStage(Layer):
     order: ClassVar[int] = 38
 
 
+class TurnStage(Layer):
+    """Rotates single bones, after everything else."""
+
+    order: ClassVar[int] = 90
+
+
 @dataclass(frozen=True, eq=False)
 class PoseLayer:
     """A stored pose over a part of the clip.
@@ -57,16 +63,22 @@ class PoseLayers:
     """What is laid over the clip of one character.
 
     bent: the joints (first, middle, last) of limbs that bend the other way, by the handles of their middle joints.
-    layers: by the number of the stored pose.
+    turned: rotations (4,) that single joints keep relative to their parents, by joint. layers: by the number of the
+    stored pose.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
         self.bent: dict[str, tuple[int, int, int]] = {}
+        self.turned: dict[int, Any] = {}
         self.layers: dict[int, PoseLayer] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.bent or self.layers)
+        return bool(self.bent or self.turned or self.layers)
+
+    def take(self, other: PoseLayers) -> None:
+        """Lay over the clip what another one does now."""
+        self.bent, self.turned, self.layers = dict(other.bent), dict(other.turned), dict(other.layers)
 
     def over(self, pose: Pose, times: Any, duration: float) -> Pose:
         """Return poses of the clip with stored poses over them. times: of each pose, seconds of the clip."""
@@ -83,6 +95,10 @@ class PoseLayers:
     def bend(self, pose: Pose, time: Any = None, dt: float = 0.0) -> Pose:
         """Return poses with the limbs of `bent` bent the other way."""
         return bend_all(self._skeleton, pose, self.bent)
+
+    def turn(self, pose: Pose, time: Any = None, dt: float = 0.0) -> Pose:
+        """Return poses with the joints of `turned` rotated."""
+        return turn_all(pose, self.turned)
 
     def lay(self, number: int, pose: Pose, joints: Any, span: Any, duration: float) -> None:
         """Lay a stored pose over a part of the clip. Raises InputError for other numbers."""
@@ -120,6 +136,16 @@ def _lower_body(rig: Rig) -> set[int]:
         if j in legs or parent in legs:
             legs.add(j)
     return found | legs
+
+
+def turn_all(pose: Pose, turned: Mapping[int, Any]) -> Pose:
+    """Return poses with some joints rotated relative to their parents."""
+    if not turned:
+        return pose
+    rotations = pose.rotations.copy()
+    for joint, rotation in turned.items():
+        rotations[..., joint, :] = rotation
+    return Pose.of(pose.translations, rotations, pose.scales)
 
 
 def bend_all(skeleton: Skeleton, pose: Pose, bent: Mapping[str, tuple[int, int, int]]) -> Pose:

@@ -13,7 +13,7 @@ from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import HUMAN_LEG, POSES, UP, Actor, ClipMotion
 from kinema.demo.scenes.balance import Balance, BalanceView
 from kinema.demo.scenes.held import INSIDE, POLES, Held
-from kinema.demo.scenes.pose_layers import BendStage, PoseLayers
+from kinema.demo.scenes.pose_layers import BendStage, PoseLayers, TurnStage
 from kinema.demo.scenes.walk_round import Spot
 from kinema.math import arrays
 from kinema.model.character import Character
@@ -86,7 +86,7 @@ class Walker:
     def copy(self) -> Walker:
         """Return another walker that goes on as this one does."""
         twin = Walker(self.actor, self.ground, self.clip, self.weights, speed=self.speed, still=self.still)
-        twin.layers.bent, twin.layers.layers = dict(self.layers.bent), dict(self.layers.layers)
+        twin.layers.take(self.layers)
         twin.balanced, twin.loop = self.balanced, self.loop
         twin.go_to(self.way, self.steered, self.time)
         twin.held.restore(self.held.state(), self.world, np.inf)
@@ -125,7 +125,8 @@ class Walker:
         self._upright = self.actor.upright(self.motion)
         ground = grounds.ground_of(self.ground, self.actor.size)
         self._clip_time = 0.0
-        over = [Layer(self._lay_over, phase=0.0), BendStage(self.layers.bend, phase=0.0)]
+        layers = self.layers
+        over = [Layer(self._lay_over, phase=0.0), BendStage(layers.bend, phase=0.0), TurnStage(layers.turn, phase=0.0)]
         self._animator = Animator(self.character, [*self.stages(), *over], ground=ground)
         self._alone = Animator(self.character, [] if self.clip is None else [self._play()])
         self._balance = BalanceView(self.character.rig) if self.character.rig and self.character.rig.legs else None

@@ -2,7 +2,7 @@
 
 import { Connection, type Input } from "./connection";
 import type { Frame, SceneMessage } from "./frames";
-import { KEEP, type Introduction, type SceneState, type ServerMessage } from "./protocol";
+import { KEEP, type Introduction, type SceneState, type ServerMessage, type Value } from "./protocol";
 import { Arrows } from "./shell/arrows";
 import { Film, keepPicture } from "./shell/capture";
 import { Compiling } from "./shell/compiling";
@@ -67,7 +67,7 @@ export class App {
   private readonly files = new Files(this.stage, (text) => this.signs.notice(text), (files) => this.bring(files), (file) => this.load(file), (file) => this.offerMotion(file));
   private readonly panel = new Panel(
     element("controls"),
-    (name, value) => this.takes.set(name, value) || this.connection.input({ type: "set", name, value }),
+    (name, value) => this.takes.set(name, value) || this.setControl(name, value),
     (file) => void this.files.keep(file),
   );
   private readonly timeline = new Timeline({
@@ -505,6 +505,15 @@ export class App {
     if (!position) return;
     this.lookedAt = now;
     this.connection.input({ type: "look", position });
+  }
+
+  /** Set a control of the scene. A pose of the library is shown at rest. */
+  private setControl(name: string, value: Value): void {
+    if (name === "library") {
+      this.timeline.awaitPicture();
+      if (!this.paused) this.pause(true);
+    }
+    this.connection.input({ type: "set", name, value });
   }
 
   /** Start a film, or stop it. One of a certain length plays the scene, and leaves it as it was. */

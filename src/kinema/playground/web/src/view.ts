@@ -73,6 +73,8 @@ export interface Part {
   handle: string;
   /** For parts without a handle of their own: the grabbed point in the space of the joint. */
   point: number[] | null;
+  /** Whether it is a single bone: pulling rotates it. */
+  rotates?: boolean;
   /** Position on the page of the handle, or of the point, CSS pixels. */
   x: number;
   y: number;
@@ -95,6 +97,8 @@ export interface Body {
   gazeAt(x: number, y: number): number[] | null;
   /** Start to rotate the chosen handle at a position on the page. Returns whether there is a circle. */
   startRotating(x: number, y: number): boolean;
+  /** Start to rotate a single bone by its skin. */
+  startTurning(part: Part): void;
   /** Whether there is a circle under a position on the page. */
   hoverCircle(x: number, y: number): boolean;
   /** The rotation of the handle for a pointer that has moved by (x, y) CSS pixels since: a quaternion. */

@@ -258,6 +258,11 @@ export class Dragging {
     }
     const part = this.view?.body?.part(x, y) ?? null;
     if (part && [...this.grabs.values()].some((grab) => grab.handle === part.handle)) return null;
+    if (part?.rotates) {
+      this.setChosen(part.handle);
+      this.view?.body?.startTurning(part);
+      return { ...begun, handle: part.handle, offset: { x: 0, y: 0 }, part, rotates: true };
+    }
     if (part) return { ...begun, handle: part.handle, offset: { x: part.x - x, y: part.y - y }, part };
     this.setChosen(null);
     return null;

@@ -40,6 +40,8 @@ export class Timeline {
   private readonly pictures = new Map<number, string>();
   private numbers: number[] = [];
   private storedAt = -Infinity;
+  /** The clip that was last played, but for the stored poses. */
+  private lastClip = "";
 
   constructor(private readonly actions: TimelineActions) {
     this.sliders = { time: this.slider("time", "Time"), loop_start: this.slider("loop_start", "Repeat from here"), loop_end: this.slider("loop_end", "Repeat up to here") };
@@ -88,6 +90,7 @@ export class Timeline {
         this.clip.replaceChildren(...clip.options.map((value, i) => make("option", { value, textContent: clip.labels[i] ?? value })));
       }
       this.clip.value = clip.value;
+      if (clip.value !== "poses") this.lastClip = clip.value;
     }
     if (speed?.kind === "slider") {
       const speeds = [...new Set([...SPEEDS, speed.value])].sort((a, b) => a - b);
@@ -135,8 +138,13 @@ export class Timeline {
 
   private store(name: "store" | "mirror_pose"): void {
     if (name === "mirror_pose") this.actions.pause();
-    this.storedAt = performance.now();
+    this.awaitPicture();
     this.actions.set(name, null);
+  }
+
+  /** A pose is being stored: the next new one is what will be on the screen. */
+  awaitPicture(): void {
+    this.storedAt = performance.now();
   }
 
   private play(): void {
@@ -176,11 +184,12 @@ export class Timeline {
   }
 
   /** Lay a pose over the clip where it is now, for a third of it, or take it off. Over the stored poses themselves it
-   * would not be seen: then the first clip plays. */
+   * would not be seen: then the clip from before plays. */
   private lay(pose: number, isLaid: boolean): void {
-    if (this.clip.value === "poses" && this.clip.options[0]) this.actions.set("clip", this.clip.options[0].value);
-    const length = Math.max(this.duration / 3, Math.min(1, this.duration));
-    const start = Math.min(this.sliders.time.valueAsNumber, this.duration - length);
+    const isOther = this.clip.value === "poses";
+    if (isOther) this.actions.set("clip", this.lastClip || this.clip.options[0]!.value);
+    const length = isOther ? 1 : Math.max(this.duration / 3, Math.min(1, this.duration));
+    const start = isOther ? 0 : Math.min(this.sliders.time.valueAsNumber, this.duration - length);
     this.actions.layer(pose, isLaid ? null : [Math.max(start, 0), Math.max(start, 0) + length]);
     if (!isLaid) this.actions.play();
   }

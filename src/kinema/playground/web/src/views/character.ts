@@ -8,7 +8,7 @@ import { SpaceStage } from "../draw/space";
 import { array, type Description } from "../frames";
 import { AGAINST } from "../protocol";
 import type { ChainState, Label, Portrait, Theme, Tools } from "../view";
-import { CharacterBody, type Posed } from "./character_body";
+import { BONE, CharacterBody, type Posed } from "./character_body";
 import { CharacterCard, type MotionDescription, type Role } from "./character_card";
 import { JointDots } from "./joint_dots";
 import { GroundView, type GroundDescription } from "./ground_view";
@@ -30,6 +30,8 @@ interface CharacterDescription extends GroundDescription {
   size: number;
   extent: number;
   handles: HandleDescription[];
+  /** The last joint of each leg. */
+  feet: number[];
   /** Names of the joints. */
   names: string[];
   /** The handle of each joint's skin. */
@@ -202,9 +204,8 @@ export class CharacterView extends GroundView<CharacterDescription> {
   }
 
   private feet(scale: number): THREE.Vector3[] {
-    const feet = this.description!.handles.filter(({ name }) => name.startsWith("foot "));
     const world = array(this.frame!, "world");
-    return feet.map(({ joint }) => origin(world, joint, scale, new THREE.Vector3()));
+    return this.description!.feet.map((joint) => origin(world, joint, scale, new THREE.Vector3()));
   }
 
   override portrait(): Portrait {
@@ -242,7 +243,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
     const handle = shown ? name : under?.handle;
     if (!handle) return this.wrongBends();
     const [x, y] = shown ? this.handleOnPage(handle) : [under!.x, under!.y];
-    const title = handle.startsWith("part ") ? (this.description.names[Number(handle.slice(5))] ?? "") : handle;
+    const title = /^(part|bone) /.test(handle) ? (this.description.names[Number(handle.slice(5))] ?? "") : handle;
     const lines = [this.heldAs(handle) === 2 ? `${title}, pinned` : title, ...this.bendLines(handle)];
     return [...this.wrongBends(handle), { x: x + 18, y: y - 18, text: lines.join("\n") }];
   }
@@ -281,11 +282,14 @@ export class CharacterView extends GroundView<CharacterDescription> {
 
   protected handleIds(): string[] {
     const names = (this.description?.handles ?? []).map(({ name }) => name);
-    return [...names, ...[...this.body.pending.keys()].filter((name) => !names.includes(name))];
+    const more = [...this.body.pending.keys(), ...(this.chosen?.startsWith(BONE) ? [this.chosen] : [])];
+    return [...names, ...more.filter((name) => !names.includes(name))];
   }
 
   private described(name: string): HandleDescription | undefined {
-    return this.description?.handles.find((handle) => handle.name === name);
+    const known = this.description?.handles.find((handle) => handle.name === name);
+    if (known || !name.startsWith(BONE)) return known;
+    return { name, joint: Number(name.slice(BONE.length)), main: false, rotates: true };
   }
 
   /** The chosen handle, if it can be rotated. */
@@ -320,6 +324,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
   protected handlePosition(name: string): THREE.Vector3 {
     const { frame, description } = this;
     if (!frame || !description) return new THREE.Vector3();
+    if (name.startsWith(BONE)) return origin(array(frame, "world"), Number(name.slice(BONE.length)), 1 / description.size, new THREE.Vector3());
     const held = this.heldPosition(name);
     if (held) return held.add(this.vector("origin")).multiplyScalar(1 / description.size);
     const i = description.handles.findIndex((other) => other.name === name);

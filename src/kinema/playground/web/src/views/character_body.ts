@@ -14,6 +14,9 @@ const GRACE = 500;
 /** Distance at which a pointer grabs a bone of a character without a skin, CSS pixels. */
 const BONE_HIT = 12;
 
+/** Beginning of the handles of single bones. */
+export const BONE = "bone ";
+
 /** What the body needs to know of its view. */
 export interface Posed {
   /** A 3x4 matrix per joint, row-major, in the character's unit. */
@@ -36,7 +39,7 @@ export class CharacterBody implements Body {
   private hovered: Part | null = null;
   /** The last pictures: the pose that each has, and the eye. */
   private drawn: { time: number; rows: Float32Array; eye: THREE.Matrix4 }[] = [];
-  private rotating: { hit: CircleHit; start: THREE.Quaternion } | null = null;
+  private rotating: { turn: (x: number, y: number) => THREE.Quaternion; start: THREE.Quaternion } | null = null;
 
   constructor(
     private readonly stage: SpaceStage,
@@ -107,6 +110,7 @@ export class CharacterBody implements Body {
 
   private partOf(hit: { point: THREE.Vector3; joint: number }, posed: Posed, x: number, y: number): Part {
     const handle = posed.parts[hit.joint] ?? "";
+    if (handle.startsWith(BONE)) return { handle, point: null, x, y, rotates: true };
     if (!handle.startsWith("part ")) {
       const at = this.view.handleAt(handle) ?? [x, y];
       return { handle, point: null, x: at[0], y: at[1] };
@@ -197,16 +201,25 @@ export class CharacterBody implements Body {
   startRotating(x: number, y: number): boolean {
     const [posed, joint, hit] = [this.view.posed(), this.view.rotatable(), this.circleAt(x, y)];
     if (!posed || joint === null || !hit) return false;
-    const start = new THREE.Quaternion();
-    matrixOf(posed, joint).decompose(new THREE.Vector3(), start, new THREE.Vector3());
-    this.rotating = { hit, start };
+    this.rotating = { turn: (dx, dy) => Circles.rotation(hit, dx, dy), start: rotationOf(posed, joint) };
     this.circles.active = hit.axis;
     return true;
   }
 
+  /** Rotate a bone by its skin, in the plane of the picture: it points to the pointer. */
+  startTurning({ handle, x, y }: Part): void {
+    const [posed, joint] = [this.view.posed(), Number(handle.slice(BONE.length))];
+    if (!posed) return;
+    const middle = origin(posed.rows, joint, posed.scale, new THREE.Vector3());
+    const [cx, cy] = this.stage.toPage(middle.x, middle.y, middle.z);
+    const towards = this.stage.camera.lens.getWorldDirection(new THREE.Vector3());
+    const angle = (dx: number, dy: number) => Math.atan2(y + dy - cy, x + dx - cx);
+    this.rotating = { turn: (dx, dy) => new THREE.Quaternion().setFromAxisAngle(towards, angle(dx, dy) - angle(0, 0)), start: rotationOf(posed, joint) };
+  }
+
   rotation(x: number, y: number): number[] {
     if (!this.rotating) return [0, 0, 0, 1];
-    return Circles.rotation(this.rotating.hit, x, y).multiply(this.rotating.start).toArray();
+    return this.rotating.turn(x, y).multiply(this.rotating.start).toArray();
   }
 
   stopRotating(): void {
@@ -218,6 +231,12 @@ export class CharacterBody implements Body {
     this.circles.dispose();
     this.balance.dispose();
   }
+}
+
+function rotationOf(posed: Posed, joint: number): THREE.Quaternion {
+  const rotation = new THREE.Quaternion();
+  matrixOf(posed, joint).decompose(new THREE.Vector3(), rotation, new THREE.Vector3());
+  return rotation;
 }
 
 /** The matrix of a joint, metres. */
