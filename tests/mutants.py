@@ -161,8 +161,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to keep the results")
     given = parser.parse_args()
     found = list(constants(tuple(given.rooms)))
-    draw = random.Random(given.seed)
-    sample = sorted(draw.sample(found, min(given.sample, len(found))), key=lambda one: (one.path, one.start))
+    # By what a constant is called, not by its number: who adds one does not draw another sample.
+    drawn = sorted(found, key=lambda one: random.Random(f"{given.seed} {one.path} {one.name}").random())
+    sample = sorted(drawn[: given.sample], key=lambda one: (one.path, one.start))
     if given.only:
         sample = [one for one in found if given.only in f"{one.path}:{one.name}"]
     print(f"{len(found)} tuning constants, {len(sample)} of them changed", flush=True)
@@ -178,7 +179,7 @@ def main() -> None:
         if failed := run_tests(unchanged, covering, compiles):
             sys.exit(f"the tests fail without a change: {failed}")
         print(f"without a change all tests pass, in {time.monotonic() - began:.0f} s", flush=True)
-        factors = [draw.choice((2.0, 0.5)) for _ in sample]
+        factors = [random.Random(f"{given.seed} {one.name}").choice((2.0, 0.5)) for one in sample]
         results = []
         same = ([value] * len(sample) for value in (base, compiles, given.own))
         with ThreadPoolExecutor(given.jobs) as pool:

@@ -72,7 +72,9 @@ def test_a_swing_that_climbs_takes_four_times_as_long_as_its_top_speed_would():
 @pytest.mark.parametrize("body", [demo.humanoid, demo.quadruped, demo.spider])
 def test_a_foot_that_swings_over_a_step_never_folds_its_leg_up_completely(body):
     records = leg_records(body())
-    assert (records["nearest"] > 1.1 * records["shapes"]["shortest"]).all()
+    shortest = records["shapes"]["shortest"]
+    assert (records["nearest"] > 1.1 * shortest).all()
+    assert (records["nearest"] < np.maximum(0.25 * records["rest_reach"], 1.3 * shortest)).all()
 
 
 def test_a_leg_that_stands_stretched_out_has_its_home_a_fifth_of_a_leg_nearer_than_it_reaches():
