@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from kinema.errors import FileError
 from kinema.fitting.fit import fit
-from kinema.fitting.layouts import NAMES, Layout, layout_of
+from kinema.fitting.layouts import NAMES, Layout, layout_of, layout_of_names
 from kinema.fitting.report import FitReport
 from kinema.io.points import PointTake, load_points_bytes
 from kinema.jobs.order import OntoOrder, Progress, encode_clips, named_beside, with_clips
@@ -69,7 +69,7 @@ def fit_take(
 
 def layout_of_take(take: PointTake, layout: str | None, file: str) -> Layout:
     """Return the layout that is asked for, or that a file says it has."""
-    chosen = layout or take.layout
+    chosen = layout or take.layout or layout_of_names(take.names)
     if chosen is None:
         raise FileError(f"it does not say which point is which; give --layout: {', '.join(NAMES)}", file)
     return layout_of(chosen, take.points.shape[1], take.names)

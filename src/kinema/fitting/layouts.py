@@ -211,6 +211,13 @@ def _named(name: str, names: Sequence[str]) -> Layout:
     return Layout(name, tuple(role for table in tables for role in table))
 
 
+def layout_of_names(names: Sequence[str]) -> Layout | None:
+    """Return the layout of points whose names say it: role words, or markers of plug-in-gait; else None."""
+    if set(NEEDED) <= set(names):
+        return Layout("names", tuple(name if name in ROLES else "" for name in names))
+    return _named("plug-in-gait", names) if {"LASI", "RASI", "LSHO", "RSHO"} <= set(map(_bare, names)) else None
+
+
 def _bare(marker: str) -> str:
     """The name of a marker without that of its subject."""
     return marker.rsplit(":", 1)[-1].strip().upper()

@@ -30,6 +30,10 @@ CHANGE, KNEES, ELBOWS = 30.0, 0.6, -0.3
 """Cost of the squared way of a limb's joints from frame to frame, limb lengths; of a shin that goes ahead of its thigh;
 and of a forearm that goes behind its upper arm, which shoulders allow more of."""
 
+UNDER = 3.0
+"""Cost of the squared distance in depth between both ends of a limb, limb lengths: people stand over their feet, and
+arms hang."""
+
 SIDEWAYS = 0.1
 """Shoulder widths by which nose and toes are to one side, together, of a body that surely faces there."""
 
@@ -156,7 +160,7 @@ def _lift_chain(flat: Any, columns: Sequence[int], lengths: Sequence[float], ahe
     ends = np.stack((upper, upper + lower), axis=-1) / sum(lengths)
     level = (ways[1] / lengths[1] - ways[0] / lengths[0]) @ (1.0, 0.0) * ahead[:, 0]
     bend = level[:, np.newaxis] + (lower / lengths[1] - upper / lengths[0]) * ahead[:, 2:]
-    state = cheapest_way(np.maximum(bends * bend, 0.0), ends)
+    state = cheapest_way(np.maximum(bends * bend, 0.0) + UNDER * ends[..., 1] ** 2, ends)
     at = np.arange(len(flat))
     flat[:, columns[1:], 2] = flat[:, columns[:1], 2] + ends[at, state] * sum(lengths)
 
