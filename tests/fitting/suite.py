@@ -40,7 +40,7 @@ ROWS = {
     "arm lost": Noise(lost_arm=1.0),
     "standing": Noise(),
 }
-"""What is seen. "standing": the same body with feet that stand on its floor; else they are left where the points are."""
+"""What is seen. "standing": the same body with feet that stand on its floor; else they stay where the points are."""
 
 
 def takes() -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from kinema.errors import InputError
-from kinema.fitting.layouts import NAMES, ROLES, layout_of
+from kinema.fitting.layouts import NAMES, ROLES, layout_of, layout_of_names
 from tests.fitting.observing import ORDERS
 
 COUNTS = {
@@ -55,3 +55,11 @@ def test_hands_alone_are_no_body():
 def test_markers_are_known_by_their_names():
     order = [f"subject:{name}" for name in layout_of("plug-in-gait").roles][::-1]
     assert layout_of("plug-in-gait", len(order), order).roles == layout_of("plug-in-gait").roles[::-1]
+
+
+def test_names_of_points_say_which_is_which():
+    names = ("extra", "left_shoulder", "right_shoulder", "left_hip", "right_hip", "nose")
+    assert layout_of_names(names).roles == ("", *names[1:])
+    assert layout_of_names(("left_shoulder", "right_shoulder", "left_hip")) is None
+    markers = tuple(f"Bob:{name}" for name in layout_of("plug-in-gait").roles)
+    assert layout_of_names(markers).name == "plug-in-gait"

@@ -53,7 +53,8 @@ def test_flat_feet_show_how_they_slope():
     rise = np.where(np.arange(FRAMES) < 30, 0.0, 0.3)
     ankle = np.stack((np.zeros(FRAMES), 0.09 + rise, np.zeros(FRAMES)), -1)
     way = np.where(rise[:, np.newaxis] > 0, (0.0, -0.12, 0.02), (0.0, -0.06, 0.1039))
-    found = flat_slopes({"left_ankle": ankle, "left_ball": ankle + way}, 0.86)
+    above = {"left_hip": ankle + (0.0, 0.8, 0.0), "left_knee": ankle + (0.0, 0.4, 0.0)}
+    found = flat_slopes({**above, "left_ankle": ankle, "left_ball": ankle + way}, 0.86)
     assert np.degrees(found["left"]) == pytest.approx(-30.0, abs=0.1)
     assert "right" not in found
 

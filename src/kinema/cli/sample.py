@@ -16,6 +16,7 @@ SAMPLES = {
     "capture.bvh": "a walk as a motion capture has it: it travels, and its feet slide",
     "stairs.glb": "a mesh: ten steps along +Z, each 17 cm high and 29 cm deep",
     "hills.npy": "a height map: 20 m by 20 m of gentle hills, a height every 25 cm",
+    "webcam.json": "points of a walk as MediaPipe would see them, with its noise",
     "ball.csv": "a moving point: rows t,x,y,z of a ball that passes in front of a person",
 }
 """The files, and what is in them."""

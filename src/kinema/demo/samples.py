@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
 from kinema.demo.terrain import stairs
 from kinema.errors import FileError, InputError, suggestion
+from kinema.fitting.layouts import layout_of
 from kinema.io import atomic, files, formats
 from kinema.io.surfaces import unit_normals
 from kinema.model.character import Character
@@ -23,6 +26,33 @@ from kinema.model.skin import Skin
 
 CAPTURE_SECONDS, CAPTURE_FPS, CAPTURE_SWAY = 4.0, 60, 0.02
 """The capture's length, its frame rate, and how far its root sways back and forth, metres: the feet slide by it."""
+
+WEBCAM_SECONDS, WEBCAM_FPS, WEBCAM_NOISE, WEBCAM_SEED = 6.0, 30.0, 0.01, 5
+"""Length and rate of the points of a webcam, metres of their noise, and its seed."""
+
+WEBCAM_LAYOUT, LEFT_HIP = layout_of("mediapipe33"), 23
+"""Which point is which, and the number of the left hip, which the right one follows."""
+
+WEBCAM_FACE = {
+    "nose": (0.0, 0.05, 0.12),
+    "eye": (0.032, 0.09, 0.09),
+    "ear": (0.075, 0.07, 0.0),
+    "mouth_corner": (0.026, 0.015, 0.1),
+}
+WEBCAM_JOINTS = {
+    "shoulder": ("upper_arm", (0.0, 0.0, 0.0)),
+    "elbow": ("forearm", (0.0, 0.0, 0.0)),
+    "wrist": ("hand", (0.0, 0.0, 0.0)),
+    "little_1": ("little_1", (0.0, 0.0, 0.0)),
+    "index_1": ("index_1", (0.0, 0.0, 0.0)),
+    "thumb_2": ("thumb_2", (0.0, 0.0, 0.0)),
+    "hip": ("thigh", (0.0, 0.0, 0.0)),
+    "knee": ("shin", (0.0, 0.0, 0.0)),
+    "ankle": ("foot", (0.0, 0.0, 0.0)),
+    "heel": ("foot", (0.0, -0.06, -0.05)),
+    "toe": ("foot", (0.01, -0.065, 0.16)),
+}
+"""Where its points are: metres to the left, up and ahead of the head joint; joints and metres beside them."""
 
 HILLS_SIZE, HILLS_SPACING, HILLS_HEIGHT = 20.0, 0.25, 0.4
 """Extent of the hills along x and z, distance between their heights, and their amplitude, metres."""
@@ -94,6 +124,37 @@ def _ball() -> Iterable[bytes]:
     return ["\n".join(["t,x,y,z", *rows, ""]).encode()]
 
 
+def webcam() -> Iterable[bytes]:
+    """What a detector would see of our walk: MediaPipe's world landmarks, around the hips, y down, with its noise."""
+    person, rng = humanoid(), np.random.default_rng(WEBCAM_SEED)
+    skeleton, rest = person.skeleton, person.skeleton.rest_world.astype(float)
+    poses = person.clips["walk"].sample(np.arange(round(WEBCAM_SECONDS * WEBCAM_FPS)) / WEBCAM_FPS, loop=True)
+    world, frames = skeleton.world(poses).astype(float), []
+    places = [_landmark(role) for role in WEBCAM_LAYOUT.roles]
+    for pose in world:
+        points = []
+        for joint, offset in places:
+            k = skeleton.index(joint)
+            points.append(pose[k, :3, :3] @ rest[k, :3, :3].T @ offset + pose[k, :3, 3])
+        around = np.array(points) - 0.5 * (points[LEFT_HIP] + points[LEFT_HIP + 1])
+        around = (around + WEBCAM_NOISE * rng.normal(size=around.shape)) * (1.0, -1.0, -1.0)
+        seen = [
+            dict(zip(("x", "y", "z"), np.round(at, 4).tolist(), strict=True)) | {"visibility": 0.9} for at in around
+        ]
+        frames.append({"worldLandmarks": [seen]})
+    return [json.dumps({"fps": WEBCAM_FPS, "frames": frames}).encode()]
+
+
+def _landmark(role: str) -> tuple[str, Any]:
+    """The joint that carries a point of a detector, and where it is beside it in the rest pose, metres."""
+    side, _, part = role.partition("_")
+    if part in WEBCAM_JOINTS:
+        joint, offset = WEBCAM_JOINTS[part]
+        return f"{joint}_{side[0]}", np.array(offset) * (1.0 if side == "left" else -1.0, 1.0, 1.0)
+    offset = WEBCAM_FACE.get(part or role, WEBCAM_FACE["nose"])
+    return "head", np.array(offset) * (-1.0 if side == "right" else 1.0, 1.0, 1.0)
+
+
 SAMPLES: dict[str, Callable[[], Iterable[bytes]]] = {
     "person.glb": lambda: files.encode(".glb", humanoid()),
     "fox.glb": lambda: files.encode(".glb", quadruped()),
@@ -101,6 +162,7 @@ SAMPLES: dict[str, Callable[[], Iterable[bytes]]] = {
     "capture.bvh": _capture,
     "stairs.glb": _stairs,
     "hills.npy": _hills,
+    "webcam.json": webcam,
     "ball.csv": _ball,
 }
 """How each file is made."""

@@ -58,7 +58,7 @@ class FitOrder(OntoOrder):
 
 
 def fit_take(
-    target: Character, take: PointTake, layout: str | None, settings: Mapping[str, Any], file: str
+    target: Character, take: PointTake, layout: str | Layout | None, settings: Mapping[str, Any], file: str
 ) -> tuple[Clip, FitReport]:
     """Fit a character to a take of a file. Settings go before what the file says."""
     known = {"fps": take.fps or FPS, "unit": take.unit, "confidence": take.confidence}
@@ -67,7 +67,7 @@ def fit_take(
     return clip, replace(report, warnings=(*take.notes, *report.warnings))
 
 
-def layout_of_take(take: PointTake, layout: str | None, file: str) -> Layout:
+def layout_of_take(take: PointTake, layout: str | Layout | None, file: str) -> Layout:
     """Return the layout that is asked for, or that a file says it has."""
     chosen = layout or take.layout or layout_of_names(take.names)
     if chosen is None:

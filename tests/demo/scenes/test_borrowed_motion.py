@@ -1,10 +1,12 @@
 """Motions of other bodies on a scene's character: retargeted, beside it in step, mapped by hand, kept."""
 
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kinema.demo import samples
 from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.scenes.character_files import saved
 from kinema.demo.scenes.registry import scene
@@ -106,3 +108,61 @@ def test_another_character_has_no_motion_beside_it(walking):
     with pytest.raises(InputError):
         walking.receive_motion("walk.bvh", WALK.read_bytes())
     assert walking.walker.actor.name == "spider"
+
+
+def webcam():
+    return b"".join(samples.webcam())
+
+
+def test_points_move_the_character_and_the_person_walks_beside_it():
+    character = scene("character", seed=1)
+    character.receive("walk.json", webcam())
+    motion = character.motion_shown
+    assert character.walker.clip.startswith("walk")
+    assert motion.report.contacts > 8
+    assert any("around the hips" in warning for warning in motion.report.warnings)
+    character.follow("upper_arm_l", "")
+    assert character.motion_shown.joints == {"upper_arm_l": ""}
+    assert character.motion_shown.seen.name == "mediapipe33"
+
+
+def test_our_own_points_play_without_a_camera_and_come_back_with_the_state():
+    character = scene("character", seed=1)
+    character.set("webcam", None)
+    clip = character.walker.clip
+    character.set("webcam", None)
+    assert character.walker.clip == clip
+    state = character.snapshot()
+    other = scene("character", seed=1)
+    assert other.wanted_file(state) == ""
+    other.restore(state)
+    assert other.walker.clip == clip
+    assert other.motion_shown.file == character.motion_shown.file
+
+
+def test_the_script_of_points_fits_them(tmp_path, monkeypatch):
+    character = scene("character", seed=1)
+    character.receive("walk.json", webcam())
+    script = character.python()
+    assert "km.fit(character, take.points, layout='mediapipe33'" in script
+    (tmp_path / "walk.json").write_bytes(webcam())
+    monkeypatch.chdir(tmp_path)
+    exec(compile(script, "script.py", "exec"), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "message"),
+    [
+        ("some.npy", (20, 17, 3), "name it by its layout"),
+        ("some.coco17.npy", (1, 17, 3), "two or more"),
+        ("some.json", None, "not JSON"),
+    ],
+)
+def test_points_that_cannot_be_read_are_refused(name, shape, message):
+    stream = io.BytesIO()
+    points = np.random.default_rng(0).normal(size=shape) if shape else 0
+    np.save(stream, points)
+    character = scene("character", seed=1)
+    with pytest.raises(InputError, match=message):
+        character.receive(name, stream.getvalue() if shape else b"{")
+    assert not character.motions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,7 +15,10 @@ from kinema.bake.settings import BakeSettings
 from kinema.demo.scenes.actor import UP, Actor
 from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
+from kinema.fitting.job import fit_take, layout_of_take
+from kinema.fitting.layouts import NAMES, Layout, layout_of_names
 from kinema.io import names
+from kinema.io.points import load_points_bytes
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -23,6 +26,8 @@ from kinema.retargeting import RetargetReport, retarget
 
 MOST = 8
 """Clips of one file that are taken over."""
+POINTS = (".npy", ".csv", ".tsv", ".json", ".trc", ".c3d")
+"""Endings of files with points."""
 ASIDE = 0.75
 """Distance at which the source is shown, to the left of the character, as a fraction of the character's extent."""
 
@@ -42,6 +47,10 @@ class BorrowedMotion:
     """How hands touch and keep clear of the body: settings of `retarget` by their names, each 0 to 1."""
     made: Clip
     report: RetargetReport
+    seen: Layout | None = None
+    """How the points of the file were read, if it holds points; the actor then is the person that they show."""
+    person: int = 0
+    """Number of the person in the file."""
 
     @cached_property
     def _contacts(self) -> tuple[Any, Any]:
@@ -75,7 +84,8 @@ class BorrowedMotion:
 
     def mapped(self, target: Actor, joints: Mapping[str, str], touch: Mapping[str, float]) -> BorrowedMotion:
         """Return it anew with other joints of the source for some of the character ("": none), and other touches."""
-        return borrowed(self.file, self.actor, self.clip, target, joints, touch)
+        made = borrowed(self.file, self.actor, self.clip, target, joints, touch)
+        return replace(made, seen=self.seen, person=self.person)
 
 
 def borrowed(
@@ -103,6 +113,39 @@ def borrow_all(
     actor = Actor(source, file=file)
     for clip in list(source.clips)[:MOST]:
         yield borrowed(file, actor, clip, target, joints, touch)
+
+
+def holds_points(file: str) -> bool:
+    """Return whether a file holds points, not joints, by its ending."""
+    return PurePosixPath(file).suffix.lower() in POINTS
+
+
+def borrow_points(
+    file: str, data: bytes, target: Actor, joints: Mapping[str, str], touch: Mapping[str, float]
+) -> Iterator[BorrowedMotion]:
+    """Fit a character to the points of each person in a file. Raises InputError if it cannot be."""
+    for number, take in enumerate(load_points_bytes(data, file)[:MOST]):
+        known = take.layout or layout_of_names(take.names) or _layout_in(file, take.points.shape[1])
+        layout = layout_of_take(take, known, file)
+        clip, found = fit_take(target.original, take, layout, {}, file)
+        if found.feet is None:
+            raise InputError(f"{file} has {len(take.points)} frames; a motion needs two or more, and legs")
+        report = replace(found.feet, warnings=found.warnings)
+        actor = Actor(replace(found.person, name=take.name), file=file)
+        motion = BorrowedMotion(file, actor, clip.name, {}, dict(touch), clip, report, layout, number)
+        yield motion.mapped(target, joints, touch) if joints or any(touch.values()) else motion
+
+
+def _layout_in(file: str, points: int) -> str:
+    """Return the layout that the name of a file says, such as "walk.h36m17.npy", or else the number of its points."""
+    stem = PurePosixPath(file).stem.lower()
+    named = sorted((name for name in NAMES if name in stem), key=len)
+    counts = {33: "mediapipe33", 133: "coco-wholebody", 22: "smpl22", 24: "smpl24", 70: "mhr70", 25: "openpose25"}
+    if not named and points not in counts:
+        raise InputError(
+            f"{file} does not say which of its {points} points is which; name it by its layout, such as walk.h36m17.npy"
+        )
+    return named[-1] if named else counts[points]
 
 
 def clip_name(motion: BorrowedMotion, taken: list[str]) -> str:

@@ -12,13 +12,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from kinema.demo import samples
 from kinema.demo.characters.humanoid import humanoid
 from kinema.demo.characters.quadruped import quadruped
 from kinema.demo.characters.spider import spider
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import POSES, Actor, joints_by_role
 from kinema.demo.scenes.baked_walk import LONGEST_BAKED, bake_job, baked_file, pose_file, walk_job
-from kinema.demo.scenes.borrowed_motion import BorrowedMotion, borrow_all, clip_name
+from kinema.demo.scenes.borrowed_motion import (
+    POINTS,
+    BorrowedMotion,
+    borrow_all,
+    borrow_points,
+    clip_name,
+    holds_points,
+)
 from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
@@ -72,6 +80,8 @@ TOUCHES = {"hands": "Hands go on to touch", "arm_space": "Arms keep clear of the
 """Settings of `retarget` for motions of other bodies, and how the page says them."""
 WEIGHTS_GROUP, WALK_GROUP, SHOW_GROUP, POSE_GROUP = "How much each part does", "Walk", "Show", "Pose"
 """Headings of the controls."""
+WEBCAM = "kinema_webcam.json"
+"""Points of our own that play without a camera."""
 SAME_TIME = 2e-3
 """Difference up to which two times of a clip count as the same, seconds."""
 LARGEST_OFFSET = 1e6
@@ -90,7 +100,7 @@ class CharacterScene(Scene):
         "your own character."
     )
     unit = "m"
-    takes: ClassVar[tuple[str, ...]] = READ
+    takes: ClassVar[tuple[str, ...]] = (*READ, *POINTS)
     controls: tuple[Control, ...] = ()
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         (
@@ -105,6 +115,7 @@ class CharacterScene(Scene):
         ("W A S D, or a gamepad", "steer the character"),
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
         ("Drop a file", ".glb, .vrm, .fbx, .bvh, or a .gltf in one piece; it does not leave this machine"),
+        ("Drop points", "of a detector or markers, .json, .npy, .csv, .trc or .c3d: the character moves as they do"),
     )
 
     hint = ("hand left", "Grab this hand and pull")
@@ -144,18 +155,32 @@ class CharacterScene(Scene):
     # Files.
 
     def receive(self, name: str, data: bytes) -> None:
-        self.welcome(Actor(loaded(name, data), file=name))
+        if holds_points(name):
+            self.receive_motion(name, data)
+        else:
+            self.welcome(Actor(loaded(name, data), file=name))
 
     def receive_motion(self, name: str, data: bytes) -> None:
         """Put the motion of a file onto the character."""
         state = self.awaited_joints.get(name, {})
         actor, shown = self.walker.actor, ""
-        motions = list(borrow_all(name, loaded(name, data), actor, state, self._touch()))
+        if holds_points(name):
+            motions = list(borrow_points(name, data, actor, state, self._touch()))
+        else:
+            motions = list(borrow_all(name, loaded(name, data), actor, state, self._touch()))
         for motion in motions:
             clip = clip_name(motion, list(actor.character.clips))
             actor, shown = actor.with_clip(clip, motion.made), shown or clip
             self.motions[clip] = motion
         self._take_over_motion(actor, shown)
+
+    def _play_webcam(self) -> None:
+        """Play our own points of a webcam, or go on with them."""
+        clip = next((clip for clip, motion in self.motions.items() if motion.file == WEBCAM), None)
+        if clip is None:
+            self.receive_motion(WEBCAM, b"".join(samples.webcam()))
+        else:
+            self._take_over_motion(self.walker.actor, clip)
 
     def _take_over_motion(self, actor: Actor, clip: str) -> None:
         """Show the character with a clip that it has got."""
@@ -276,6 +301,7 @@ class CharacterScene(Scene):
             Switch("balanced", "Keep balance", False, group=POSE_GROUP),
             Switch("watch", "Look at the pointer", False, group=POSE_GROUP),
             Button("let_go", "Back to the clip", group=POSE_GROUP),
+            Button("webcam", "Play points of a webcam", group=WALK_GROUP),
             Download("pose_file", "Download pose as GLB", self._file("pose"), group=POSE_GROUP),
             Download("baked", "Download clip as GLB", self._file("baked"), group=POSE_GROUP),
             Slider("walk_length", "Walk, 0: whole course", 0.0, 0.0, LONGEST_BAKED, 1.0, "s", group=POSE_GROUP),
@@ -325,6 +351,8 @@ class CharacterScene(Scene):
             self.walker.held.release("gaze")
         elif name == "let_go":
             self._let_go()
+        elif name == "webcam":
+            self._play_webcam()
         elif name in ("store", "mirror_pose"):
             self._store(mirrored=name == "mirror_pose")
         elif name == "library":
@@ -501,6 +529,10 @@ class CharacterScene(Scene):
         """Restore the character and its stored poses: they decide which clips there are."""
         if values.get("character", self.values["character"]) != self.values["character"]:
             self.set("character", values["character"])
+        motions = own.get("motions") or {}
+        if WEBCAM in motions and all(motion.file != WEBCAM for motion in self.motions.values()):
+            self.motion_files({"own": own})
+            self._play_webcam()
         poses = own.get("poses", [])
         if poses != self.strip.state():
             self.strip.restore(poses)
@@ -536,7 +568,7 @@ class CharacterScene(Scene):
         file = own.get("file") if isinstance(own, dict) else None
         if file and (self.guest is None or file != self.guest.file):
             return str(file)
-        have = {motion.file for motion in self.motions.values()}
+        have = {WEBCAM, *(motion.file for motion in self.motions.values())}
         return next((name for name in self.motion_files(state) if name not in have), "")
 
     def key(self, key: str, position: Sequence[float]) -> None:

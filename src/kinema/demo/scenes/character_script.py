@@ -8,6 +8,7 @@ from kinema.demo.scenes import grounds
 from kinema.demo.scenes.borrowed_motion import BorrowedMotion
 from kinema.demo.scenes.script_text import digits, pose_lines, printed_joints
 from kinema.demo.scenes.walker import Walker
+from kinema.fitting.layouts import NAMES
 from kinema.math import arrays
 from kinema.solvers.body.targets import Effector
 from kinema.stages.layers import Breathing
@@ -42,9 +43,20 @@ def _motion(walker: Walker, motion: BorrowedMotion) -> list[str]:
     """Return lines that put the motion of another body onto the character."""
     given = {"joints": motion.joints, **motion.touch}
     settings = "".join(f", {name}={value!r}" for name, value in given.items() if value)
-    return [
+    made = [
         f"source = km.load({motion.file!r})  # The motion that was dropped on the page.",
         f"clip = km.retarget(source, {motion.clip!r}, character{settings})",
+    ]
+    if motion.seen is not None:
+        layout = repr(motion.seen.name) if motion.seen.name in NAMES else repr(list(motion.seen.roles))
+        made = [
+            f"take = km.load_points({motion.file!r})[{motion.person}]  # The points that were dropped on the page.",
+            "known = {'confidence': take.confidence, 'fps': take.fps or 30.0, 'unit': take.unit}",
+            f"clip, report = km.fit(character, take.points, layout={layout}, report=True, **known)",
+            *([f"clip = km.retarget(report.person, clip.name, character{settings})"] if settings else []),
+        ]
+    return [
+        *made,
         f"clip = replace(clip, name={walker.clip!r})",
         f"character = replace(character, clips=character.clips | {{{walker.clip!r}: clip}})",
     ]

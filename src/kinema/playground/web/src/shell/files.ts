@@ -8,6 +8,9 @@ import { forgetFile, keepFile, keptFile, nameOf } from "./browser_store";
 /** Ending of files that have a motion and no character. */
 const MOTION = ".bvh";
 
+/** Endings of files with points of a body: they move what is shown. */
+const POINTS = [".json", ".npy", ".csv", ".tsv", ".trc", ".c3d"];
+
 /** Ask which file is the character: null for none of them, nothing if the user leaves. */
 function chosen(files: File[]): Promise<File | null | undefined> {
   const sheet = element<HTMLDialogElement>("choice-sheet");
@@ -28,6 +31,17 @@ function chosen(files: File[]): Promise<File | null | undefined> {
     );
     sheet.showModal();
   });
+}
+
+/** Whether a .json file is a saved session, or nothing that can be read; else it holds points. */
+async function isSession(file: File): Promise<boolean> {
+  if (file.size > LARGEST_FILE) return true;
+  try {
+    const found: unknown = JSON.parse(await file.text());
+    return typeof found !== "object" || found === null || "scene" in found;
+  } catch {
+    return true;
+  }
 }
 
 export class Files {
@@ -109,7 +123,7 @@ export class Files {
   async drop(file: File | undefined, onto?: boolean): Promise<void | boolean> {
     if (!file) return;
     const name = nameOf(file);
-    if (name.toLowerCase().endsWith(".json")) {
+    if (name.toLowerCase().endsWith(".json") && (await isSession(file))) {
       await this.openSession(file).catch((problem: unknown) => this.say(`${name}: ${problem instanceof Error ? problem.message : problem}`));
     } else if (!this.fits(file)) {
       if (this.elsewhere([file])) return;
@@ -118,7 +132,7 @@ export class Files {
       this.say(`${name}: files may have ${LARGEST_FILE / 2 ** 20} MiB at most.`);
     } else {
       this.say(`Reading ${name}`);
-      const opened = this.opening(file);
+      const opened = POINTS.some((ending) => name.toLowerCase().endsWith(ending)) ? () => undefined : this.opening(file);
       const answer = await fetch(this.address(name) + (onto ? "?onto" : ""), { method: "POST", body: file });
       if (answer.ok) await keepFile(file);
       this.say(answer.ok ? `${name} is loaded.` : await answer.text());
