@@ -1,4 +1,4 @@
-"""The picture of one motion on eight bodies: `python docs/pictures/make_retargeting.py FOLDER`, the folder of the files.
+"""The picture of one motion on eight bodies: `python docs/pictures/make_retargeting.py FOLDER`, the folder of files.
 
 A captured pirouette and seven characters of other people, whose names and licences are below the picture, and our own
 person. Every cell shows the same moments; the first one is the capture.
