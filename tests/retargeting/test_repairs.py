@@ -72,6 +72,24 @@ def test_a_jump_for_good_is_spread():
         np.testing.assert_allclose(mended.rotations[far, joint], poses.rotations[far, joint], atol=1e-12)
 
 
+def test_a_thigh_that_flips_about_its_bone_does_not_swing_its_leg():
+    """Captured thighs rotate by half a turn from one key to the next, and knees and feet make up for it."""
+    poses, true = walking(), walking()
+    thigh, shin, foot = (int(joint) for joint in PERSON.rig.leg("left").joints)
+    for joint, below in ((thigh, shin), (shin, foot)):
+        bone = PERSON.skeleton.rest.translations[below].astype(float)
+        flip = naive.quat_from_axis_angle(bone / np.linalg.norm(bone), 3.1)
+        back = flip * (-1.0, -1.0, -1.0, 1.0)
+        poses.rotations[60:, joint] = naive.quat_mul(poses.rotations[60:, joint], flip)
+        poses.rotations[60:, below] = naive.quat_mul(back, poses.rotations[60:, below])
+    mended, off = repairs.spread_pops(PERSON.rig, poses, DT)
+    assert off.max() > 2.0
+    steps = naive.angle_between_rotations(mended.rotations[1:, thigh], mended.rotations[:-1, thigh])
+    assert steps.max() < 1.0
+    at, before = (PERSON.skeleton.world(each)[:, [shin, foot], :3, 3] for each in (mended, true))
+    assert np.abs(at - before).max() < 0.02, "but for the step of the walk itself in that key"
+
+
 @pytest.mark.parametrize("share", [0.004, 0.015])
 def test_noise_of_the_root_is_measured_and_taken_out(share):
     rng, poses, true, leg = problems.generator(32), walking(passes=4), walking(passes=4), PERSON.rig.leg_length

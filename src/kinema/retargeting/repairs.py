@@ -15,6 +15,7 @@ from kinema.math import arrays
 from kinema.math.smoothing import smooth
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
+from kinema.retargeting.parts import Body, mirrored
 
 SPIKE_TIME = 0.07
 """Seconds of the longest pop from which a joint comes back: real movements there and back take longer."""
@@ -55,7 +56,7 @@ def spread_pops(rig: Rig, poses: Pose, dt: float) -> tuple[Pose, Any]:
         for length in range(1, max(1, round(SPIKE_TIME / dt)) + 1):
             off = np.maximum(off, _spikes(turns, _angles, arrays.slerp, length))
             off = np.maximum(off, _spikes(moves[:, np.newaxis], _lengths(rig), _between, length))
-        off = np.maximum(off, _jumps(turns, dt))
+        off = np.maximum(off, _jumps(rig, turns, dt))
     if not off.any():
         return poses, off
     t = t.astype(np.float64)
@@ -103,19 +104,44 @@ def _spikes(values: Any, distance: Any, blend: Any, length: int) -> Any:
     return off
 
 
-def _jumps(turns: Any, dt: float) -> Any:
-    """Spread jumps over time, in place. turns: (K, J, 4). Returns how far each key was off, (K,)."""
+def _jumps(rig: Rig, turns: Any, dt: float) -> Any:
+    """Spread jumps over time, in place. turns: (K, J, 4). Returns how far each key was off, (K,).
+
+    What is spread is the jump in the character's space of a joint and of all below it. A thigh that flips about its
+    bone while shin and foot make up for it must not swing the leg on its way.
+    """
     off = np.zeros(len(turns))
     steps = arrays.angle_between(turns[:-1], turns[1:])
-    fade = max(round(STEP_FADE / dt), 1)
-    for key, joint in np.argwhere((steps > STEP) & (steps > STEP_RATIO * _steps_around(steps, 0, 1))):
-        jump = arrays.mul(arrays.conj(turns[key, joint]), turns[key + 1, joint])
-        for side, at in ((1.0, np.arange(key, max(key - fade, -1), -1)), (-1.0, np.arange(key + 1, key + 1 + fade))):
-            at = at[at < len(turns)]
-            share = 0.5 * side * (1.0 - arrays.minimum_jerk((np.arange(len(at)) + 0.5) / fade))
-            turns[at, joint] = arrays.mul(turns[at, joint], _share_of(jump, share))
-        off[key + 1] = max(off[key + 1], steps[key, joint])
+    found = (steps > STEP) & (steps > STEP_RATIO * _steps_around(steps, 0, 1))
+    fade, signs = max(round(STEP_FADE / dt), 1), Body.of(rig).signs
+    for key in np.flatnonzero(found.any(axis=1)).tolist():
+        below = rig.skeleton.below(np.flatnonzero(found[key]).tolist())
+        first, stop = max(key + 1 - fade, 0), min(key + 1 + fade, len(turns))
+        locals_ = mirrored(turns[first:stop], signs)
+        world = _composed(locals_, rig.skeleton.parents)
+        jumps = arrays.mul(arrays.conj(world[key - first]), world[key + 1 - first])
+        after = (np.arange(first, stop) - key - 0.5) / fade  # From -1 to 1; the jump is at 0.
+        shares = -0.5 * np.sign(after) * (1.0 - arrays.minimum_jerk(np.abs(after)))
+        for joint in below:
+            if 2.0 * math.acos(min(abs(jumps[joint, 3]), 1.0)) > STEP:
+                world[:, joint] = arrays.mul(world[:, joint], _share_of(jumps[joint], shares))
+        for joint in below:
+            parent = int(rig.skeleton.parents[joint])
+            locals_[:, joint] = world[:, joint]
+            if parent >= 0:
+                locals_[:, joint] = arrays.mul(arrays.conj(world[:, parent]), world[:, joint])
+        turns[first:stop, below] = arrays.continuous(mirrored(locals_, signs))[:, below]
+        off[key + 1] = max(off[key + 1], float(steps[key, found[key]].max()))
     return off
+
+
+def _composed(rotations: Any, parents: Any) -> Any:
+    """(n, J, 4): rotations in the character's space."""
+    world = rotations.copy()
+    for joint, parent in enumerate(parents.tolist()):
+        if parent >= 0:
+            world[:, joint] = arrays.mul(world[:, parent], rotations[:, joint])
+    return world
 
 
 def _share_of(rotation: Any, share: Any) -> Any:
