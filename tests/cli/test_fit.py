@@ -1,6 +1,7 @@
 """`kinema fit` and `kinema stream` as they are typed: what is written, printed, refused, and drawn."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -83,6 +84,20 @@ def test_a_folder_of_frames_is_one_take(folder, tmp_path):
     assert "openpose25" in made.stdout
 
 
+def test_two_folders_of_frames_with_one_name_are_refused(folder, tmp_path):
+    shutil.copytree(folder / "frames", tmp_path / "frames")
+    both = folder / "frames", tmp_path / "frames"
+    made = typed(*both, "--onto", folder / "hero.glb", "-o", tmp_path / "out")
+    assert made.exit_code == 2
+    assert "would both be written" in made.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_frames_may_be_named_twice(folder, tmp_path):
+    made = typed(folder / "frames", folder / "frames" / ".", "--onto", folder / "hero.glb", "-o", tmp_path / "out.glb")
+    assert made.exit_code == 0, made.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -112,3 +127,17 @@ def test_frames_stream_to_poses(folder, tmp_path):
     assert (
         invoke("stream", source, "--onto", folder / "hero.glb", "--layout", "coco17", "--vmc", "39998").exit_code == 0
     )
+
+
+def test_broken_lines_of_a_stream_are_skipped(folder, tmp_path):
+    good = json.dumps({"points": [None] * 17}).encode()
+    source = tmp_path / "frames.jsonl"
+    source.write_bytes(b"\n".join((good, b"\xff", b'{"points": [[1, 2, 3]]}', good)))
+    arguments = "stream", source, "--onto", folder / "hero.glb", "--layout", "coco17"
+    made = invoke(*arguments)
+    assert made.exit_code == 0, made.output
+    assert len(made.stdout.splitlines()) == 2
+    source.write_bytes(b'{"points": [[1, 2, 3]]}\n')
+    made = invoke(*arguments)
+    assert made.exit_code == 2
+    assert "no line is a frame; line 1: points has 1 point; expected 17" in made.stderr

@@ -80,3 +80,15 @@ def test_wrong_arguments_are_named():
         km.Fitter(PERSON, "mediapipe33").update(np.zeros((17, 3)))
     with pytest.raises(km.InputError, match="for takes"):
         km.Fitter(PERSON, "plug-in-gait")
+
+
+def test_wrong_arguments_are_named_before_anybody_is_seen():
+    with pytest.raises(km.InputError, match="up is 'q'"):
+        km.Fitter(PERSON, "coco17", up="q")
+    with pytest.raises(km.InputError, match="unit is 0"):
+        km.Fitter(PERSON, "coco17", unit=0)
+    for points in ([[1], [1, 2]], np.ones((17, 3)) * 1j, [[10**400, 1, 1]] * 17):
+        with pytest.raises(km.InputError, match="points must be numbers"):
+            km.Fitter(PERSON, "coco17").update(points)
+    with pytest.raises(km.InputError, match="confidence must be numbers"):
+        km.Fitter(PERSON, "coco17").update(np.zeros((17, 3)), [[1], [1, 2]])

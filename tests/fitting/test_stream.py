@@ -1,5 +1,6 @@
 """VMC messages, read back by a decoder of our own, and JSON lines."""
 
+import io
 import json
 import struct
 
@@ -8,7 +9,7 @@ import pytest
 
 import kinema as km
 from kinema.demo import humanoid
-from kinema.fitting.stream import MOST_BAD, VmcSender, pose_line, read_frames
+from kinema.fitting.stream import LONGEST_LINE, MOST_BAD, VmcSender, lines_of, pose_line, read_frames
 
 PERSON = humanoid()
 
@@ -97,6 +98,38 @@ def test_lines_become_frames():
     assert np.isnan(first[1][1]).all()
     assert second[0] is None
     assert second[2] == [0.5]
+
+
+BROKEN = [
+    '{"t": 1%s, "points": [[1, 2, 3]]}' % ("0" * 400),
+    '{"points": [[1%s, 1, 1]]}' % ("0" * 400),
+    '{"points": [[1, 2, 3]], "confidence": [[1], [1, 2]]}',
+    '{"points": [[1, 2, 3]], "confidence": [2]}',
+    '{"points": [[1, 2, 3], [1, 2, 3]]}',
+    '{"points": [[1, 2, 3], [1, 2]]}',
+    '{"points": [[1, 2]]}',
+    '{"points": {"a": 1}}',
+    '{"points": [["a", "b", "c"]]}',
+    '{"t": NaN, "points": [[1, 2, 3]]}',
+    '{"t": "x", "points": [[1, 2, 3]]}',
+    "[" * 100_000,
+    "\ufffd",
+    "",
+]
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_broken_line_is_skipped_and_told(line, caplog):
+    good = '{"points": [[1, 2, 3]]}'
+    assert len(list(read_frames([good, line, good], 1))) == 2
+    assert "1 line skipped, no frame; line 2: " in caplog.text
+    with pytest.raises(km.InputError, match="no line is a frame; line 1: "):
+        list(read_frames([line], 1))
+
+
+def test_lines_without_an_end_are_read_in_parts():
+    parts = list(lines_of(io.StringIO("[" * (2 * LONGEST_LINE + 5) + "\n{}\n")))
+    assert [len(part) for part in parts] == [LONGEST_LINE, LONGEST_LINE, 6, 3]
 
 
 def test_nothing_but_nonsense_is_refused():

@@ -131,19 +131,24 @@ def _frame_folders(inputs: list[str]) -> Iterator[list[str]]:
 
     import numpy as np
 
+    from kinema.errors import InputError
     from kinema.io.points import load_points
 
     with tempfile.TemporaryDirectory() as place:
-        found = []
+        found, made = list[str](), dict[str, Path]()
         for text in inputs:
             folder = Path(text)
             frames = sorted(folder.glob("*.json"))[:1] if folder.is_dir() else []
             if not frames or len(load_points(frames[0])[0].points) > 1:
                 found.append(text)
                 continue
+            name = folder.resolve().name
+            if made.setdefault(name, folder.resolve()) != folder.resolve():
+                other = made[name]
+                raise InputError(f"{other} and {folder} would both be written to {name}; give them to separate runs")
             takes = load_points(folder)
             trusted = [np.ones(take.points.shape[:2]) if take.confidence is None else take.confidence for take in takes]
-            path = Path(place) / f"{folder.resolve().name}.npz"
+            path = Path(place) / f"{name}.npz"
             named: dict[str, Any] = {} if takes[0].layout is None else {"layout": np.array(takes[0].layout)}
             np.savez(path, points=np.stack([take.points for take in takes]), confidence=np.stack(trusted), **named)
             found.append(str(path))

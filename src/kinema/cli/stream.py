@@ -40,21 +40,21 @@ def stream(options: StreamOptions) -> None:
     """Move a character by points as they arrive: JSON lines in, JSON lines or VMC messages out."""
     with one_line_errors("stream"):
         import contextlib
+        import io
         import sys
 
         from kinema.errors import FileError, InputError
         from kinema.fitting.live import Fitter
-        from kinema.fitting.stream import VmcSender, pose_line, read_frames
+        from kinema.fitting.stream import VmcSender, lines_of, pose_line, read_frames
 
         character = options.load(options.onto)
         fitter = Fitter(character, options.layout, options.lag, up=options.up, contacts=options.contacts)
         with contextlib.ExitStack() as stack:
             try:
-                lines = (
-                    sys.stdin if options.file == "-" else stack.enter_context(Path(options.file).open(encoding="utf-8"))
-                )
+                binary = sys.stdin.buffer if options.file == "-" else stack.enter_context(Path(options.file).open("rb"))
             except OSError as problem:
                 raise FileError(f"the file cannot be read: {problem.strerror}", options.file) from None
+            source = io.TextIOWrapper(binary, encoding="utf-8", errors="replace")  # A broken line is told as any other.
             sender = None
             if options.vmc is not None:
                 host, _, port = options.vmc.rpartition(":")
@@ -62,7 +62,7 @@ def stream(options: StreamOptions) -> None:
                     raise InputError(f"--vmc is {options.vmc!r:.60}; expected a port, or HOST:PORT")
                 sender = stack.enter_context(VmcSender(character, host or "127.0.0.1", int(port)))
             now = 0.0
-            for t, points, confidence in read_frames(lines):
+            for t, points, confidence in read_frames(lines_of(source), len(fitter.layout.roles)):
                 now = now + 1.0 / 30.0 if t is None else t
                 pose = fitter.update(points, confidence, now)
                 if sender is not None:

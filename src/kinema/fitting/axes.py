@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from kinema import validation
-from kinema.errors import InputError
 from kinema.fitting.layouts import SIDES
 from kinema.fitting.take import Take
 
@@ -47,8 +45,6 @@ def find_axes(take: Take, up: str | None, unit: float | None) -> Axes:
         up, cosine = _up_of(take)
         if cosine < CLEAR:
             doubts.append(f"up seems to be {up}, but bodies point elsewhere most of the time (give up=, or --up)")
-    elif up not in UPS:
-        raise InputError(f"up is {up!r:.40}; allowed are {', '.join(UPS)}")
     if unit is None:
         height = height_of(take)
         fitting = [name for name, size in UNITS.items() if HEIGHTS[0] < height * size < HEIGHTS[1]]
@@ -57,8 +53,6 @@ def find_axes(take: Take, up: str | None, unit: float | None) -> Axes:
             doubts.append(
                 f"the person would be {height:.3g} m, cm or mm tall: taken as 1.75 m (give unit=, or --unit, in metres)"
             )
-    else:
-        unit = validation.number("unit", unit, 1e-9, 1e9)
     return Axes(up, _turn(up), unit, tuple(doubts))
 
 

@@ -8,16 +8,20 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from kinema import validation
 from kinema.errors import InputError
 from kinema.fitting.fitting import DEPTH, FitSettings, Fitting, lifted
 from kinema.fitting.layouts import Layout, layout_of
 from kinema.fitting.lifting import Camera
 from kinema.fitting.report import FitReport
-from kinema.fitting.take import read_take
+from kinema.fitting.take import numbers_of, read_take
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.notices import logger
 from kinema.retargeting.retarget import rig_of
+
+MOST_PIXELS = 1e9
+"""Width and height of the picture of a camera that is not given, at most."""
 
 MOST_PEOPLE = 1_000
 """People in one call."""
@@ -152,11 +156,14 @@ def fit(
         camera=camera,
     ).checked()
     rig_of("character", character)
+    report = validation.flag("report", report)
     people = _people(points)
     if people is None:
         made = _fit_one(character, points, confidence, layout, settings)
         return _answer(made, report)
-    trusted = [None] * len(people) if confidence is None else list(confidence)
+    trusted: Sequence[Any] = [None] * len(people)
+    if confidence is not None:
+        trusted = validation.sequence("confidence", confidence, "arrays, one for each person")
     if len(trusted) != len(people):
         raise InputError(f"confidence is of {len(trusted)} people, points of {len(people)}")
     every = [_fit_one(character, *each, layout, settings) for each in zip(people, trusted, strict=True)]
@@ -177,10 +184,7 @@ def _fit_one(
     character: Character, points: Any, confidence: Any, layout: Any, settings: FitSettings
 ) -> tuple[Clip, FitReport]:
     """Fit one person."""
-    try:
-        array = np.asarray(points, np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InputError(f"points must be numbers of shape (frames, points, 2 or 3): {problem}") from None
+    array = numbers_of("points", points, "(frames, points, 2 or 3)")
     names = character.skeleton.names
     known = (
         layout
@@ -205,7 +209,13 @@ def _with_camera(points: Any, settings: FitSettings) -> tuple[Any, FitSettings]:
     if camera is None:
         seen = points[np.isfinite(points).all(-1)]
         far = seen.max(axis=0) if seen.size else np.ones(2)
-        camera = Camera(1.0, 1.0) if far.max() <= 2.0 else Camera(float(far[0]), float(far[1]))
+        if not (far > 0.0).all() or far.max() > MOST_PIXELS:
+            raise InputError(
+                f"points of two numbers reach ({far[0]:g}, {far[1]:g}); without camera= they are taken for pixels from "
+                f"the upper left of a picture, y down, more than 0 and up to {MOST_PIXELS:g}: turn them over if y goes "
+                "up, and give camera=km.Camera(width, height) for others"
+            )
+        camera = Camera(1.0, 1.0) if far.max() <= 2.0 else Camera(*(max(float(each), 1e-3) for each in far))
     flat = np.concatenate((points, np.where(np.isfinite(points[..., :1]), 0.0, np.nan)), axis=-1)
     return flat, replace(
         settings,

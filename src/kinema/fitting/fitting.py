@@ -19,7 +19,7 @@ import numpy as np
 from kinema import validation
 from kinema.bake.clip_frames import ClipFrames
 from kinema.errors import counted, listed
-from kinema.fitting.axes import OF_LEG, Axes, find_axes, height_of
+from kinema.fitting.axes import OF_LEG, UPS, Axes, find_axes, height_of
 from kinema.fitting.cleaning import Cleaned, clean_points
 from kinema.fitting.gaps import fill_gaps
 from kinema.fitting.layouts import SIDES, Layout
@@ -89,12 +89,14 @@ class FitSettings:
     def checked(self) -> FitSettings:
         """Return the settings; raise InputError for those out of range."""
         validation.choice("lengths", self.lengths, ("estimate", "keep"))
+        validation.choice("up", self.up, UPS, optional=True)
         if self.camera is not None:
             validation.instance("camera", self.camera, Camera)
         return replace(
             self,
             depth=None if self.depth is None else validation.number("depth", self.depth, 1.0, 1e3),
             cutoff=None if self.cutoff is None else validation.number("cutoff", self.cutoff, 0.1, 1e3),
+            unit=None if self.unit is None else validation.number("unit", self.unit, 1e-9, 1e9),
             unswap=validation.flag("unswap", self.unswap),
             polish=None if self.polish is None else validation.flag("polish", self.polish),
             contacts=validation.flag("contacts", self.contacts),

@@ -20,7 +20,7 @@ from kinema.fitting.layouts import NEEDED, layout_of
 from kinema.fitting.person import pose_of
 from kinema.fitting.rotations import body_rotations
 from kinema.fitting.smoothing import SWEEPS, keep_lengths
-from kinema.fitting.take import Take, checked_confidence, checked_points
+from kinema.fitting.take import Take, checked_confidence, checked_points, numbers_of
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
@@ -117,7 +117,7 @@ class Fitter:
     Raises
     ------
     InputError
-        For an unknown layout, and for a character without a rig.
+        For an unknown layout, axis or unit, and for a character without a rig.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Fitter:
             raise InputError(f"layout {self.layout.name!r:.60} is for takes; live points need role words")
         self.lag = validation.whole("lag", lag, 0, LONGEST_LAG)
         self._contacts = validation.flag("contacts", contacts)
-        self._settings = FitSettings(up=up, unit=unit, unswap=False)
+        self._settings = FitSettings(up=up, unit=unit, unswap=False).checked()
         self._columns = list(self.layout.columns.values())
         self.reset()
 
@@ -185,13 +185,12 @@ class Fitter:
             Of the character, in double precision: the stance until somebody is seen. While nobody is seen it is held,
             and eased to the stance after a second.
         """
-        array = checked_points("points", np.asarray(points)[np.newaxis], 3)[0]
+        array = checked_points("points", numbers_of("points", points, "(points, 3)")[np.newaxis], 3)[0]
         if len(array) != len(self.layout.roles):
             raise InputError(
                 f"layout {self.layout.name!r} has {len(self.layout.roles)} points, points has {len(array)}"
             )
-        trusted = None if confidence is None else np.asarray(confidence)[np.newaxis]
-        weights = checked_confidence(trusted, (1, len(array)))[0]
+        weights = checked_confidence(confidence, (len(array),))
         weights = np.where(np.isfinite(array).all(-1), weights, 0.0)[self._columns]
         array = np.where((weights > 0)[:, np.newaxis], array[self._columns], np.nan)
         last = self._time

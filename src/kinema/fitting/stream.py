@@ -10,23 +10,27 @@ import json
 import socket
 import struct
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from kinema import validation
-from kinema.errors import InputError
+from kinema.errors import InputError, counted
+from kinema.fitting.take import checked_confidence, checked_points
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
+from kinema.notices import logger
 from kinema.retargeting.parts import Body
 from kinema.retargeting.retarget import rig_of
 
 LONGEST_LINE = 1_000_000
-"""Characters of a line."""
+"""Characters of a line that are read at once; no frame has more."""
 
 MOST_BAD = 100
 """Lines in a row that are no frames, after which the input is refused."""
+
+EXPECTED = '{"t": seconds, "points": [[x, y, z], ...]}'
 
 PORT = 39539
 """Where avatars listen."""
@@ -37,25 +41,46 @@ UNITY = np.array((1.0, -1.0, -1.0, 1.0)), np.array((-1.0, 1.0, 1.0))
 ARMS, LEGS = ("UpperArm", "LowerArm", "Hand"), ("UpperLeg", "LowerLeg", "Foot")
 
 
-def read_frames(lines: Iterable[str]) -> Iterator[tuple[float | None, Any, Any]]:
-    """Yield time, points (K, 3) and confidence of each line; raise InputError if nothing but other things comes."""
-    bad = 0
+def lines_of(stream: TextIO) -> Iterator[str]:
+    """Yield the lines of a stream; those that are too long for a frame in parts, and so never whole in memory."""
+    return iter(lambda: stream.readline(LONGEST_LINE), "")
+
+
+def read_frames(lines: Iterable[str], count: int | None = None) -> Iterator[tuple[float | None, Any, Any]]:
+    """Yield time, points (K, 3) and confidence of each line. count: of the points.
+
+    Lines that are no frames are skipped, with a warning at the end; raise InputError if nothing but those comes.
+    """
+    bad, skipped, good, first = 0, 0, 0, ""
     for number, line in enumerate(lines, 1):
         try:
-            if len(line) > LONGEST_LINE:
-                raise ValueError
-            frame = json.loads(line)
-            points = np.array([[np.nan] * 3 if each is None else each for each in frame["points"]], np.float64)
-            if points.ndim != 2 or points.shape[1] != 3:
-                raise ValueError
-            t, trusted = frame.get("t"), frame.get("confidence")
-            yield None if t is None else float(t), points, trusted
-            bad = 0
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            bad += 1
+            frame = _frame(line, count)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+            bad, skipped = bad + 1, skipped + 1
+            reason = str(problem) if isinstance(problem, InputError) else f"expected {EXPECTED}"
+            first = first or f"line {number}: {reason}"
             if bad >= MOST_BAD:
-                expected = '{"t": seconds, "points": [[x, y, z], ...]}'
-                raise InputError(f"line {number} and {bad - 1} before it are no frames; expected {expected}") from None
+                raise InputError(f"line {number} and {bad - 1} before it are no frames; {reason}") from None
+            continue
+        bad, good = 0, good + 1
+        yield frame
+    if skipped and not good:
+        raise InputError(f"no line is a frame; {first}")
+    if skipped:
+        logger.warning("%s skipped, no frame; %s", counted(skipped, "line"), first)
+
+
+def _frame(line: str, count: int | None) -> tuple[float | None, Any, Any]:
+    """Read time, points and confidence of a line."""
+    frame = json.loads(line)
+    given = [[np.nan] * 3 if each is None else each for each in frame["points"]]
+    points = checked_points("points", [given], 3)[0]
+    if count is not None and len(points) != count:
+        raise InputError(f"points has {counted(len(points), 'point')}; expected {count}")
+    t, trusted = frame.get("t"), frame.get("confidence")
+    if trusted is not None:
+        trusted = checked_confidence(trusted, (len(points),))
+    return None if t is None else validation.number("t", t), points, trusted
 
 
 def pose_line(character: Character, pose: Pose, t: float) -> str:

@@ -83,20 +83,30 @@ def read_take(points: Any, confidence: Any, layout: Layout, fps: Any) -> Take:
     seen = (weights > 0).any(axis=0)
     unseen = [role for role, here in zip(roles, seen, strict=True) if not here and role in NEEDED]
     if unseen:
+        far = far_points(points)
+        beyond = f" ({far} points beyond {LARGEST:g} count as missing)" if far else ""
         raise InputError(
-            f"points never shows {unseen[0]}; without both shoulders and both hips there is no body to fit"
+            f"points never shows {unseen[0]}{beyond}; without both shoulders and both hips there is no body to fit"
         )
     kept = np.flatnonzero(seen)
     carried = [carried[k - len(roles)] for k in kept if not roles[k]]
     return Take(array[:, kept], weights[:, kept], tuple(roles[k] for k in kept), rate, tuple(carried))
 
 
+def numbers_of(name: str, value: Any, shape: str) -> Any:
+    """Return a copy in double precision; None is missing. shape: what is expected, for the error."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"got {array.dtype}")
+        return np.array(array, np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise InputError(f"{name} must be numbers of shape {shape}: {problem}") from None
+
+
 def checked_points(name: str, points: Any, width: int) -> Any:
     """Return points as float64, (T, K, width). Infinite ones count as missing; raise InputError for other shapes."""
-    try:
-        array = np.array(points, np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InputError(f"{name} must be numbers of shape (frames, points, {width}): {problem}") from None
+    array = numbers_of(name, points, f"(frames, points, {width})")
     if (
         array.ndim != 3
         or array.shape[-1] != width
@@ -115,14 +125,17 @@ LARGEST = 1e12
 """Largest coordinate of a point; larger ones count as missing."""
 
 
+def far_points(points: Any) -> int:
+    """Count the points that count as missing since they are so far away."""
+    array = np.asarray(points, np.float64)
+    return int((np.isfinite(array).all(-1) & (np.abs(array) > LARGEST).any(-1)).sum())
+
+
 def checked_confidence(confidence: Any, shape: tuple[int, ...]) -> Any:
     """Return weights of points, (T, K), 0 to 1."""
     if confidence is None:
         return np.ones(shape)
-    try:
-        weights = np.array(confidence, np.float64)
-    except (TypeError, ValueError) as problem:
-        raise InputError(f"confidence must be numbers of shape {shape}: {problem}") from None
+    weights = numbers_of("confidence", confidence, str(shape))
     if weights.shape != shape:
         raise InputError(f"confidence has the shape {weights.shape}; expected {shape}, one number for each point")
     weights = np.nan_to_num(weights, nan=0.0, posinf=1.0, neginf=0.0)

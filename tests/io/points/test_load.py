@@ -43,6 +43,20 @@ def test_an_archive_says_more(tmp_path):
     assert (take.confidence == 0.25).all()
 
 
+@pytest.mark.parametrize(
+    ("path", "most", "problem"),
+    [
+        (3, None, "path must be the path of a file or a folder, got 3"),
+        ("a\0b.csv", None, "null"),
+        (".", "a", "max_bytes must be a whole number"),
+        (".", -1, "max_bytes must be a whole number"),
+    ],
+)
+def test_wrong_arguments_are_named(path, most, problem):
+    with pytest.raises(km.KinemaError, match=problem):
+        km.load_points(path, max_bytes=most)
+
+
 def test_trc(tmp_path):
     (tmp_path / "squat.trc").write_text(TRC)
     (take,) = km.load_points(tmp_path / "squat.trc")

@@ -66,8 +66,56 @@ def test_a_row_for_each_point_in_any_order(tmp_path):
 def test_two_dimensions_missing_cells_and_decimal_commas(tmp_path):
     text = "frame;a_x;a_y;b_x;b_y\n0;1,5;2;;\n1;2;NaN;4;5\n3;1;2;3;4\n"
     (take,) = load(tmp_path, text)
-    expected = [[[1.5, 2], [np.nan] * 2], [[np.nan] * 2, [4, 5]], [[1, 2], [3, 4]]]
+    expected = [[[1.5, 2], [np.nan] * 2], [[np.nan] * 2, [4, 5]], [[np.nan] * 2] * 2, [[1, 2], [3, 4]]]
     np.testing.assert_array_equal(take.points, expected)
+
+
+@pytest.mark.parametrize("text", ["a_x;a_y;a_z\n1,5;2,5;3,5\n4,5;5,5;6,5\n", "1,5;2,5;3,5\n4,5;5,5;6,5\n"])
+def test_decimal_commas_between_semicolons(tmp_path, text):
+    (take,) = load(tmp_path, text)
+    np.testing.assert_array_equal(take.points, [[[1.5, 2.5, 3.5]], [[4.5, 5.5, 6.5]]])
+
+
+@pytest.mark.parametrize(
+    ("header", "marks", "frames", "fps"),
+    [
+        ("frame", (0, 1, 50, 51), (0, 1, 50, 51), None),
+        ("frame", (10, 20, 50), (0, 1, 4), None),
+        ("frame", (0, 1, 1e9), (0, 1, 2), None),
+        ("frame", (0, -1e308, 1e308), (1, 0, 2), None),
+        ("time", (0.0, 0.033, 0.067, 0.501, 0.534), (0, 1, 2, 15, 16), 30.127),
+        ("time", (0.0, 0.03, 0.07, 0.1, 0.14), (0, 1, 2, 3, 4), 28.571),
+        ("frame,time", ("0,0", "1,0.04", "4,0.16", "5,0.2"), (0, 1, 4, 5), 25.0),
+    ],
+)
+def test_frames_between_rows_are_there_without_points(tmp_path, header, marks, frames, fps):
+    (take,) = load(tmp_path, wide([header, "a_x", "a_y"], [(mark, k, k) for k, mark in enumerate(marks)]))
+    assert len(take.points) == max(frames) + 1
+    np.testing.assert_array_equal(take.points[list(frames), 0, 0], range(len(marks)))
+    assert np.isfinite(take.points[..., 0]).sum() == len(marks)
+    assert take.fps == fps
+
+
+def test_frames_far_apart_are_refused_before_memory_is_taken(tmp_path):
+    table = [(100 * k, *[0.5] * 3_000) for k in range(200)]
+    table.insert(1, (1, *[0.5] * 3_000))
+    header = ["frame", *(f"p{k}_{axis}" for k in range(1_000) for axis in "xyz")]
+    with pytest.raises(km.FileError, match="allowed are 50,000,000"):
+        load(tmp_path, wide(header, table))
+
+
+@pytest.mark.parametrize("name", ["time", "timestamp"])
+@pytest.mark.parametrize(("unit", "size"), [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)])
+@pytest.mark.parametrize("fps", [12.5, 30, 500])
+def test_times_of_any_unit(tmp_path, name, unit, size, fps):
+    table = [(round(k / fps / size), 1, 2) for k in range(9)]
+    (named,) = load(tmp_path, wide([f"{name}_{unit}", "a_x", "a_y"], table))
+    assert named.fps == pytest.approx(fps, rel=0.02)
+    assert not named.notes
+    if table[1][0] > 5:
+        (guessed,) = load(tmp_path, wide([name, "a_x", "a_y"], table))
+        assert guessed.fps == named.fps
+        assert f"taken to be in {unit}" in guessed.notes[0]
 
 
 def test_deeplabcut(tmp_path):

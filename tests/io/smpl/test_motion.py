@@ -135,6 +135,7 @@ def test_a_motion_goes_there_and_comes_back(tmp_path):
         ({"poses": np.zeros((0, 72))}, "shapes"),
         ({"poses": np.zeros(72)}, "shapes"),
         ({"poses": np.full((3, 72), np.nan)}, "frame 0: poses are not finite"),
+        ({"poses": np.eye(4, 72, -3) * 1e200}, "frame 3: poses are not finite, or beyond 1e"),
         ({"poses": np.zeros((3, 72)), "trans": np.zeros((2, 3))}, r"'trans' has the shape \(2, 3\); expected \(3, 3\)"),
         ({"poses": np.zeros((3, 72)), "trans": np.full((3, 3), np.inf)}, "not finite"),
         ({"poses": np.zeros((3, 72)), "mocap_framerate": 0.0}, "rate is 0"),

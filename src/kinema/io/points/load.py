@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from kinema.errors import FileError
+from kinema import validation
+from kinema.errors import FileError, InputError
 from kinema.io import formats, numpy_files, other_formats
 from kinema.io.points import arrays, c3d, keypoints, tables, trc
 from kinema.io.points.take import PointTake
@@ -45,8 +46,14 @@ def load_points(path: str | os.PathLike[str], *, max_bytes: int | None = None) -
     >>> take.layout
     'mediapipe33'
     """
-    path = Path(path)
-    if path.is_dir():
+    if max_bytes is not None:
+        max_bytes = validation.whole("max_bytes", max_bytes, 0)
+    try:
+        path = Path(path)
+        is_folder = path.is_dir()
+    except TypeError:
+        raise InputError(f"path must be the path of a file or a folder, got {path!r:.60}") from None
+    if is_folder:
         return keypoints.read_folder(path, keypoints.LARGEST_FILE if max_bytes is None else max_bytes)
     most = LARGEST_FILE if max_bytes is None else max_bytes
     try:

@@ -76,7 +76,7 @@ def decode(data: bytes, name: str, folder: Path | None, max_bytes: int) -> Chara
     if moved.shape != (frames, 3):
         fail(f"array {trans!r} has the shape {moved.shape}; expected ({frames}, 3)")
     if not (np.abs(moved) <= LARGEST_FLOAT64).all():
-        fail(f"array {trans!r} has numbers that are not finite")
+        fail(f"array {trans!r} has numbers that are not finite, or beyond {LARGEST_FLOAT64:g}")
     source = SmplSource(gender=_text(stored.get("gender")), betas=stored.get("betas"), offset=np.zeros(3))
     source.problems.append("bones are those of an average person: the shape in the file needs a model that is not here")
     rate = _first(stored, _RATES)
@@ -155,8 +155,9 @@ def _rotation_vectors(stored: dict[str, Any], name: str) -> Any:
         count, numbers = 24, np.concatenate([np.zeros((frames, 3)), numbers], axis=1)
     if count is None:
         raise FileError(f"poses have {numbers.shape[1]} numbers a frame; SMPL bodies have 66, 72, 156 or 165", name)
-    if not (np.abs(numbers) <= LARGEST_FLOAT64).all():
-        raise FileError(f"frame {int(np.argmin(np.isfinite(numbers).all(1)))}: poses are not finite", name)
+    usable = (np.abs(numbers) <= LARGEST_FLOAT64).all(axis=1)
+    if not usable.all():
+        raise FileError(f"frame {int(np.argmin(usable))}: poses are not finite, or beyond {LARGEST_FLOAT64:g}", name)
     return numbers.reshape(frames, count, 3)
 
 
