@@ -1,6 +1,7 @@
 """The table of formats: one line and one package are all that a format needs."""
 
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -13,6 +14,8 @@ from kinema.jobs.listing import items
 from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -86,3 +89,9 @@ def test_formats_are_listed_without_numpy():
 
     code = "import sys, kinema.io.formats; assert 'numpy' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_map_of_the_rooms_names_every_package():
+    (row,) = (line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| `io` |"))
+    packages = {format.package.split(".")[0] for format in FORMATS} | {"points"}
+    assert not {package for package in packages if f"`{package}`" not in row}
