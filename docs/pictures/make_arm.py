@@ -8,7 +8,7 @@ from kinema.demo.scenes.arm import STOOL, ArmScene
 from kinema.demo.scenes.sorting import bin_boxes
 from kinema.io.images import gif_bytes
 from kinema.render.body import Body
-from kinema.render.camera import Camera
+from kinema.render.camera import PictureCamera
 from kinema.render.ground_image import GroundImage
 from kinema.render.meshes import Mesh, globe, joined, tube
 from kinema.render.renderer import Renderer, sun_for
@@ -54,7 +54,7 @@ def things(scene: ArmScene) -> list[Mesh]:
 def main() -> None:
     scene, still = ArmScene(seed=3), furniture()
     corners = np.array([(x, y, z) for x in (-1.25, 1.25) for y in (0.0, 1.5) for z in (-1.3, 1.2)])
-    camera = Camera.fitted(corners, VIEW, SIZE)
+    camera = PictureCamera.fitted(corners, VIEW, SIZE)
     space, sun, theme = DrawingSpace(np.eye(3), 1.0, 0.0), sun_for(camera), THEMES["light"]
     ground = GroundImage.seen(Plane(), space, camera, 1, sun, corners[np.newaxis], theme)
     renderer = Renderer(camera, ground, sun, theme, 2)

@@ -9,7 +9,7 @@ import kinema as km
 from kinema.demo import humanoid, quadruped, spider, stairs
 from kinema.errors import InputError
 from kinema.render.bones import Bones, drawn_joints
-from kinema.render.camera import VIEWS, Camera
+from kinema.render.camera import VIEWS, PictureCamera
 from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
 from kinema.render.space import DrawingSpace
@@ -51,7 +51,7 @@ def test_bones_are_drawn_where_they_project(person, view):
     at = person.skeleton.world(clip.sample(0.3))[joints, :3, 3].astype(float)
     stage = DrawingSpace.of(person, at)
     at = stage.points(at)
-    camera = Camera.fitted(np.concatenate((at - 0.03, at + 0.03)), look.angles("front"), SIZE)
+    camera = PictureCamera.fitted(np.concatenate((at - 0.03, at + 0.03)), look.angles("front"), SIZE)
     bones = Bones.of(person, THEMES["light"])
     middles = np.array([(at[i] + at[p]) / 2 for i, p in enumerate(bones.parents) if p >= 0])
     x, y, _ = camera.project(np.concatenate((at, middles))).T

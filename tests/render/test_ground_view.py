@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinema as km
-from kinema.render.camera import Camera
+from kinema.render.camera import PictureCamera
 from kinema.render.ground_view import view_ground
 from kinema.render.space import DrawingSpace
 
@@ -14,7 +14,7 @@ BOX = np.array([(-2.0, -2.0, -2.0), (2.0, 3.0, 2.0)])
 
 
 def camera(view):
-    return Camera.fitted(SHOWN, view, (60, 40))
+    return PictureCamera.fitted(SHOWN, view, (60, 40))
 
 
 def slanted(x, z):
@@ -81,7 +81,7 @@ def test_ground_that_rises_beside_the_way_is_no_wall():
     """A step as far as the eye sees: it is solid, though there is a floor in it too."""
     step = box_at((0.0, -9.0, -9.0), (9.0, 0.7, 1.8))
     poses = np.stack((SHOWN - (3.0, 0.0, 0.0), SHOWN - (1.5, 0.0, 0.0)))
-    eye = Camera.fitted(np.concatenate((*poses, SHOWN)), (0.0, 10.0), (60, 40))
+    eye = PictureCamera.fitted(np.concatenate((*poses, SHOWN)), (0.0, 10.0), (60, 40))
     seen = view_ground(km.Ground.union(FLOOR, step), STAGE, eye, BOX, poses)
     x, y, z = seen.point[seen.hit].T
     on_top, in_front = np.isclose(y, 0.7), np.isclose(z, 1.8)

@@ -11,7 +11,7 @@ import numpy as np
 from kinema.errors import InputError
 from kinema.model.character import Character
 from kinema.model.pose import Pose
-from kinema.render.bones import Bones
+from kinema.render.bones import DrawnBones
 from kinema.render.camera import along
 from kinema.render.meshes import Mesh, joined, smoothed
 from kinema.render.space import DrawingSpace
@@ -67,8 +67,8 @@ class Sculptor:
         return _outermost(np.concatenate([skin.deform(palette) for skin in self.character.skins]).astype(np.float64))
 
     @cached_property
-    def _bones(self) -> Bones:
-        return Bones.of(self.character, self.theme, skull=self.show == "bones")
+    def _bones(self) -> DrawnBones:
+        return DrawnBones.of(self.character, self.theme, skull=self.show == "bones")
 
     def _joints(self, pose: Pose) -> Any:
         """Return (n, 3): positions of the joints that are drawn, in the character's space."""

@@ -76,7 +76,7 @@ def _body(skeleton: Skeleton, joint: int) -> int:
 
 
 @dataclass(frozen=True)
-class Bones:
+class DrawnBones:
     """What is drawn of a skeleton."""
 
     joints: Any
@@ -89,7 +89,7 @@ class Bones:
     """Indices into `joints` of a person's head and the joints below it; empty if there is none."""
 
     @classmethod
-    def of(cls, character: Character, theme: Theme, skull: bool = True) -> Bones:
+    def of(cls, character: Character, theme: Theme, skull: bool = True) -> DrawnBones:
         """Choose what to draw of a character. skull: whether a person's head is drawn as a ball."""
         joints = drawn_joints(character)
         slot = np.full(len(character.skeleton) + 1, -1)

@@ -49,7 +49,7 @@ def axes_seen(view: tuple[float, float]) -> Any:
 
 
 @dataclass(frozen=True)
-class Camera:
+class PictureCamera:
     """A camera with parallel projection, in drawing space."""
 
     axes: Any
@@ -62,7 +62,7 @@ class Camera:
     """Width and height of the picture, pixels."""
 
     @classmethod
-    def fitted(cls, points: Any, view: tuple[float, float], size: tuple[int, int]) -> Camera:
+    def fitted(cls, points: Any, view: tuple[float, float], size: tuple[int, int]) -> PictureCamera:
         """Make a camera that shows all points (n, 3) from a view in degrees, as in `VIEWS`."""
         axes = axes_seen(view)
         seen = along(axes, points)
@@ -82,6 +82,6 @@ class Camera:
         y = (np.arange(self.size[1]) + 0.5 - self.size[1] / 2) / self.scale
         return self.centre + x[:, np.newaxis] * self.axes[0] + y[:, np.newaxis, np.newaxis] * self.axes[1]
 
-    def finer(self, times: int) -> Camera:
+    def finer(self, times: int) -> PictureCamera:
         """Return the same view with `times` as many pixels in each direction."""
         return replace(self, scale=self.scale * times, size=(self.size[0] * times, self.size[1] * times))

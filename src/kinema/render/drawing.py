@@ -12,7 +12,7 @@ from kinema.errors import InputError
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.render.body import DrawnBody
-from kinema.render.camera import MARGIN, Camera, along, axes_seen
+from kinema.render.camera import MARGIN, PictureCamera, along, axes_seen
 from kinema.render.look import PICTURE_SIZE, Look
 from kinema.render.staging import Staging
 
@@ -123,7 +123,7 @@ def film(
         )
     samples = np.linspace(*span, FIT_SAMPLES if look.show == "bones" else FIT_SKINS)
     staging = Staging.of(character, clip, samples, look)
-    camera = Camera.fitted(staging.points.reshape(-1, 3), look.angles("three-quarter"), (width, height))
+    camera = PictureCamera.fitted(staging.points.reshape(-1, 3), look.angles("three-quarter"), (width, height))
     renderer = staging.renderer(staging.points, camera, FILM_SAMPLES)
     return (renderer.picture(staging.body(time)) for time in span[0] + np.arange(count) / fps)
 
@@ -142,7 +142,7 @@ def _drawn_together(
     axes = axes_seen(angles)
     offsets = np.zeros((len(times), 3)) if look.ground is not None else _apart(staging.points, axes[0])
     points = staging.points + offsets[:, np.newaxis]
-    camera = Camera.fitted(points.reshape(-1, 3), angles, size or _strip_size(along(axes, points)))
+    camera = PictureCamera.fitted(points.reshape(-1, 3), angles, size or _strip_size(along(axes, points)))
     renderer = staging.renderer(points, camera, STILL_SAMPLES)
     bodies = [staging.body(time).moved(offset) for time, offset in zip(times, offsets, strict=True)]
     return renderer.picture(DrawnBody.joined(bodies))

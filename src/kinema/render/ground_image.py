@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinema.math.arrays import smoothstep
-from kinema.render.camera import Camera, along
+from kinema.render.camera import PictureCamera, along
 from kinema.render.ground_view import view_ground
 from kinema.render.space import DrawingSpace
 from kinema.render.themes import Theme
@@ -46,7 +46,7 @@ class GroundImage:
 
     @classmethod
     def seen(
-        cls, ground: Any, space: DrawingSpace, camera: Camera, fine: int, sun: Any, poses: Any, theme: Theme
+        cls, ground: Any, space: DrawingSpace, camera: PictureCamera, fine: int, sun: Any, poses: Any, theme: Theme
     ) -> GroundImage:
         """Draw a ground. poses: (n, k, 3), points in drawing space that enclose the motion at some times."""
         camera, (near, far) = camera.finer(fine), GROUND_FADES
@@ -73,7 +73,7 @@ def cell(size: float) -> float:
     return min((power * k for k in (1, 2, 5, 10)), key=lambda each: abs(math.log(each / wanted))) / size
 
 
-def _lines(point: Any, spacing: float, camera: Camera) -> Any:
+def _lines(point: Any, spacing: float, camera: PictureCamera) -> Any:
     """Return (height, width): how much of each pixel is covered by a line of the grid, 0 to 1."""
     covered = np.zeros(point.shape[:-1])
     for axis in (0, 2):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema.math import arrays
-from kinema.render.camera import Camera, along
+from kinema.render.camera import PictureCamera, along
 from kinema.render.raster import facing, fill
 from kinema.render.space import FLESH, DrawingSpace
 from kinema.world.function_ground import FunctionGround
@@ -32,7 +32,7 @@ class GroundView(NamedTuple):
     """(height, width, 3): the unit normal there."""
 
 
-def view_ground(ground: Any, space: DrawingSpace, camera: Camera, box: Any, poses: Any) -> GroundView:
+def view_ground(ground: Any, space: DrawingSpace, camera: PictureCamera, box: Any, poses: Any) -> GroundView:
     """Return what a camera sees of a ground within a box (2, 3), given by its lower and upper corner.
 
     poses: (n, k, 3), points of the characters on it. Walls in front of them are cut away. From below, the ground is
@@ -45,7 +45,7 @@ def view_ground(ground: Any, space: DrawingSpace, camera: Camera, box: Any, pose
     return _by_rays(ground, space, camera, box, poses) if quick else _by_heights(ground, space, camera, box)
 
 
-def _by_rays(ground: Any, space: DrawingSpace, camera: Camera, box: Any, poses: Any) -> GroundView:
+def _by_rays(ground: Any, space: DrawingSpace, camera: PictureCamera, box: Any, poses: Any) -> GroundView:
     way = camera.axes[2]
     corners = np.array([(x, y, z) for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
     depths = _depth(way, corners)
@@ -111,7 +111,7 @@ def _buried(ground: Any, space: DrawingSpace, points: Any, top: float) -> Any:
     return met % 2 == 1
 
 
-def _by_heights(ground: Any, space: DrawingSpace, camera: Camera, box: Any) -> GroundView:
+def _by_heights(ground: Any, space: DrawingSpace, camera: PictureCamera, box: Any) -> GroundView:
     """Draw ground given by a function as a mesh. Rays that march along it are slow, except straight down."""
     x, z = (np.linspace(box[0, axis], box[1, axis], HEIGHTS) for axis in (0, 2))
     above = np.stack(np.broadcast_arrays(x[:, np.newaxis], box[1, 1], z), axis=-1).reshape(-1, 3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinema.math import arrays
 from kinema.render.body import DrawnBody
-from kinema.render.camera import Camera, along
+from kinema.render.camera import PictureCamera, along
 from kinema.render.ground_image import GroundImage
 from kinema.render.meshes import Mesh
 from kinema.render.raster import facing, fill
@@ -34,7 +34,7 @@ SHINE, SHINE_POWER, SHINE_FROM = 0.12, 24, 0.05
 class Renderer:
     """Everything that stays the same from frame to frame."""
 
-    camera: Camera
+    camera: PictureCamera
     floor: GroundImage
     sun: Any
     theme: Theme
@@ -85,7 +85,7 @@ class Renderer:
         return light
 
 
-def sun_for(camera: Camera) -> Any:
+def sun_for(camera: PictureCamera) -> Any:
     """Return the direction (3,) towards the sun, over the camera's shoulder, so that every view is lit alike."""
     right = camera.axes[0]
     behind = arrays.unit(np.cross(right, (0.0, 1.0, 0.0)))

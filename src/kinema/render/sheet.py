@@ -12,7 +12,7 @@ from kinema.errors import InputError
 from kinema.io.images import captioned
 from kinema.model.character import Character
 from kinema.model.clip import Clip
-from kinema.render.camera import Camera
+from kinema.render.camera import PictureCamera
 from kinema.render.look import Look
 from kinema.render.staging import Staging
 from kinema.render.themes import THEMES
@@ -70,7 +70,7 @@ def _row(character: Character, clip: Clip, moments: int, look: Look) -> Any:
     """Draw one clip: (height, width, 3)."""
     times = np.linspace(0.0, clip.duration or 0.0, moments)
     staging = Staging.of(character, clip, times, look)
-    camera = Camera.fitted(staging.points.reshape(-1, 3), look.angles("three-quarter"), look.size or CELL_SIZE)
+    camera = PictureCamera.fitted(staging.points.reshape(-1, 3), look.angles("three-quarter"), look.size or CELL_SIZE)
     renderer = staging.renderer(staging.points, camera, SAMPLES)
     theme = THEMES[look.theme]
     cells = []

@@ -10,7 +10,7 @@ import numpy as np
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.render.body import DrawnBody, Sculptor
-from kinema.render.camera import Camera
+from kinema.render.camera import PictureCamera
 from kinema.render.ground_image import GroundImage
 from kinema.render.look import Look
 from kinema.render.renderer import Renderer, sun_for
@@ -46,7 +46,7 @@ class Staging:
     def body(self, time: float) -> DrawnBody:
         return self.sculptor.body(self.clip.sample(time), self.space)
 
-    def renderer(self, points: Any, camera: Camera, fine: int) -> Renderer:
+    def renderer(self, points: Any, camera: PictureCamera, fine: int) -> Renderer:
         """Make a renderer for motion within these points (n, k, 3). fine: samples per pixel in each direction."""
         sun, theme, ground = sun_for(camera), THEMES[self.look.theme], self.look.ground
         if ground is None:

@@ -8,7 +8,7 @@ import pytest
 from kinema.math import quat
 from kinema.stages.legs.ground_contact import PLANTED, SWINGING
 from kinema.stages.walk.swinging import (
-    Body,
+    SwingingBody,
     hang_foot,
     land,
     reachable_way,
@@ -97,7 +97,7 @@ def pace(metres, seconds, hip=(0.1, 0.9, 0.0), **swing):
     for name, value in swing.items():
         setattr(foot.swing, name, value)
     before = foot.swing.left
-    swing_within_speed(leg, foot, hip, Body((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
+    swing_within_speed(leg, foot, hip, SwingingBody((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
     return (before - foot.swing.left) / DT
 
 
@@ -110,7 +110,7 @@ def test_no_joint_of_a_leg_rotates_by_more_than_twenty_degrees_in_a_frame():
     leg, foot = going(0.0, 1.0)
     foot.hip.to_ankle[:] = 0.0, -0.8 * math.cos(0.5), -0.8 * math.sin(0.5)  # 0.5 radians behind, a frame ago.
     before = foot.swing.left
-    swing_within_speed(leg, foot, (0.1, 0.9, 0.0), Body((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
+    swing_within_speed(leg, foot, (0.1, 0.9, 0.0), SwingingBody((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
     assert 0.55 < (before - foot.swing.left) / DT < 0.9
 
 
@@ -118,7 +118,7 @@ def test_a_foot_keeps_a_fifth_of_its_speed_whatever_its_body_does():
     leg, foot = going(0.0, 1.0)
     foot.hip.to_ankle[:] = 0.0, 0.8, 0.0
     before = foot.swing.left
-    swing_within_speed(leg, foot, (0.1, 0.9, 0.0), Body((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
+    swing_within_speed(leg, foot, (0.1, 0.9, 0.0), SwingingBody((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
     assert 0.12 < (before - foot.swing.left) / DT < 0.3
 
 
@@ -128,7 +128,7 @@ def test_a_foot_that_comes_down_out_of_reach_does_so_at_half_its_speed():
     hip = (0.1, 1.5, 0.0)
     foot.hip.to_ankle[:] = 0.0, -0.98, 0.0
     before = foot.swing.left
-    swing_within_speed(leg, foot, hip, Body((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
+    swing_within_speed(leg, foot, hip, SwingingBody((0.0, 0.0, 0.0, 1.0), SIDE), UP, DT)
     assert 0.35 < (before - foot.swing.left) / DT < 0.75
 
 

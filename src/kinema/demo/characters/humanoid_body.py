@@ -16,7 +16,7 @@ from kinema.demo.characters.bones import Bone, Point
 from kinema.demo.characters.humanoid_head import eye, head
 from kinema.demo.characters.sheet import Sheet
 from kinema.demo.characters.shells import FULL, Detail, Section, ball, rod, shell
-from kinema.demo.characters.skins import Part, ramp, skin
+from kinema.demo.characters.skins import SkinPart, ramp, skin
 from kinema.model.skin import Skin
 from kinema.render.meshes import Mesh
 
@@ -85,76 +85,76 @@ class _Mannequin:
 
     # Parts.
 
-    def trunk(self) -> list[Part]:
+    def trunk(self) -> list[SkinPart]:
         return [
             self._torso(self.shell("torso")),
             self._stacked(self.shell("neck"), _NECK, 0.045),
-            *(Part(self.shell(name), ["hips"]) for name in ("belt", "pelvis")),
+            *(SkinPart(self.shell(name), ["hips"]) for name in ("belt", "pelvis")),
         ]
 
-    def _stacked(self, mesh: Mesh, joints: Sequence[str], blend: float) -> Part:
+    def _stacked(self, mesh: Mesh, joints: Sequence[str], blend: float) -> SkinPart:
         """Make a part that follows joints above each other. blend: metres around each joint over which it bends."""
         heights = [self.own.bones[name].start[1] for name in joints[1:]]
         above = [ramp(mesh.vertices[:, 1], height - blend, height + blend) for height in heights]
         ends = np.ones(len(mesh.vertices)), np.zeros(len(mesh.vertices))
         reached = np.stack((ends[0], *above, ends[1]), axis=1)
-        return Part(mesh, joints, shares=reached[:, :-1] - reached[:, 1:])
+        return SkinPart(mesh, joints, shares=reached[:, :-1] - reached[:, 1:])
 
-    def _torso(self, mesh: Mesh) -> Part:
+    def _torso(self, mesh: Mesh) -> SkinPart:
         """Make a part that follows the spine and, at the shoulders, the clavicles."""
         spine = self._stacked(mesh, _SPINE, 0.08)
         x, y, _ = mesh.vertices.T
         sides = [_CLAVICLE * ramp(sign * x, 0.0, 0.17) * ramp(y, 1.25, 1.43) for sign in (1.0, -1.0)]
         rest = 1.0 - sides[0] - sides[1]
         shares = np.column_stack((spine.shares * rest[:, np.newaxis], *sides))
-        return Part(mesh, [*_SPINE, "clavicle_l", "clavicle_r"], shares=shares)
+        return SkinPart(mesh, [*_SPINE, "clavicle_l", "clavicle_r"], shares=shares)
 
-    def limb(self, side: str, upper: str, lower: str, end: str) -> list[Part]:
+    def limb(self, side: str, upper: str, lower: str, end: str) -> list[SkinPart]:
         """Make the shells of two bones, and the balls of the joints below them."""
         return [
             *(self._shell_around(name, side) for name in (upper, lower)),
             *(self._ball(j, side) for j in (lower, end)),
         ]
 
-    def _shell_around(self, name: str, side: str) -> Part:
+    def _shell_around(self, name: str, side: str) -> SkinPart:
         bone, table = self.bone(name, side), self.own.data["shells"][name]
         if self.has_joints:
-            return Part(self.shell(name, bone.start, bone.axes), [bone.name])
+            return SkinPart(self.shell(name, bone.start, bone.axes), [bone.name])
         radii = (max(wide for _, wide, *_ in table["sections"]), table["sections"][-3][1])
-        return Part(self.rod(bone.start, bone.end, radii, table["colour"]), [bone.name])
+        return SkinPart(self.rod(bone.start, bone.end, radii, table["colour"]), [bone.name])
 
-    def _ball(self, joint: str, side: str) -> Part:
+    def _ball(self, joint: str, side: str) -> SkinPart:
         on, end, radius = self.own.data["balls"][joint]
         bone = self.bone(on, side)
         mesh = ball(getattr(bone, end), radius, bone.axes[:, 1], self.palette["joint"], **self.detail.size(14, 5))
-        return Part(mesh, [f"{joint}_{side}"])
+        return SkinPart(mesh, [f"{joint}_{side}"])
 
-    def hand(self, side: str) -> list[Part]:
+    def hand(self, side: str) -> list[SkinPart]:
         hand = self.bone("hand", side)
-        palm = Part(self.shell("hand" if self.detail.small else "mitten", hand.start, hand.axes), [hand.name])
+        palm = SkinPart(self.shell("hand" if self.detail.small else "mitten", hand.start, hand.axes), [hand.name])
         if not self.detail.small:
             return [palm]
         fingers = self.own.data["fingers"].items()
         return [palm, *(self._finger(side, name, n, width) for name, width in fingers for n in (1, 2, 3))]
 
-    def _finger(self, side: str, name: str, n: int, width: float) -> Part:
+    def _finger(self, side: str, name: str, n: int, width: float) -> SkinPart:
         """Make a bone of a finger. The last one ends by its own radius before its tip."""
         bone, (first, last) = self.bone(f"{name}_{n}", side), _TAPER[n - 1]
         end = bone.end if n < 3 else tuple(np.array(bone.end) - width * last * bone.axes[:, 1])
         radii = (width * first, width * last)
-        return Part(rod(bone.start, end, radii, self.palette["skin"], **self.detail.size(7, 2)), [bone.name])
+        return SkinPart(rod(bone.start, end, radii, self.palette["skin"], **self.detail.size(7, 2)), [bone.name])
 
-    def foot(self, side: str) -> list[Part]:
+    def foot(self, side: str) -> list[SkinPart]:
         """Make foot and toes. At the ball of the foot both are round about the toe joint, so that the foot can roll."""
         foot, toe = self.bone("foot", side), self.bone("toe", side)
         x = toe.start[0] + (0.004 if side == "l" else -0.004)
         if not self.has_joints:
             back, front = (x, 0.042, foot.start[2] - 0.056 + 0.034), (x, 0.030, toe.start[2] + 0.040)
-            return [Part(self.rod(back, front, (0.042, 0.030), "shoes"), [foot.name])]
+            return [SkinPart(self.rod(back, front, (0.042, 0.030), "shoes"), [foot.name])]
         parts = []
         for name, bone in (("foot", foot), ("toe", toe)):
             mesh = self.shell(name, (x, 0.0, 0.0), _LENGTHWISE)
             flat = mesh.vertices.copy()
             flat[:, 1] = np.maximum(flat[:, 1], 0.0)
-            parts.append(Part(Mesh(flat, mesh.triangles, mesh.normals, mesh.colours), [bone.name]))
+            parts.append(SkinPart(Mesh(flat, mesh.triangles, mesh.normals, mesh.colours), [bone.name]))
         return parts

@@ -9,7 +9,7 @@ import numpy as np
 from kinema.demo.characters.blobs import blobs_of, surface
 from kinema.demo.characters.bones import Bone
 from kinema.demo.characters.sheet import Sheet
-from kinema.demo.characters.skins import Part, flesh_of, ramp, skin
+from kinema.demo.characters.skins import SkinPart, flesh_of, ramp, skin
 from kinema.model.skin import Skin
 from kinema.render.meshes import Mesh, globe, tube
 
@@ -20,10 +20,10 @@ def furred(own: Sheet) -> Skin:
     """Make the skin of the fox."""
     flesh = flesh_of(own.bones.values(), own.data["flesh"])
     coat = _coat(surface(blobs_of(own.data["blobs"]["body"]), 0.0172, _RED, melt=0.010, floor=0.0))
-    fur = Part(coat, [n for n in flesh if not n.startswith("eye")], 0.008)
+    fur = SkinPart(coat, [n for n in flesh if not n.startswith("eye")], 0.008)
     ears = [_ear(own.bones[f"ear_{side}"]) for side in ("l", "r")]
     eyes = [_eye(own.bones[f"eye_{side}"]) for side in ("l", "r")]
-    nose = Part(globe((0.0, 0.648, 0.556), 0.014, (0.0, 0.3, 1.0), [(np.pi, _BLACK)], 8), ["head"])
+    nose = SkinPart(globe((0.0, 0.648, 0.556), 0.014, (0.0, 0.3, 1.0), [(np.pi, _BLACK)], 8), ["head"])
     return skin(own.skeleton, flesh, [fur, *ears, *eyes, nose])
 
 
@@ -44,12 +44,12 @@ def _coat(mesh: Mesh) -> Mesh:
     return replace(mesh, colours=colours)
 
 
-def _ear(bone: Bone) -> Part:
+def _ear(bone: Bone) -> SkinPart:
     line = [np.array(bone.start) + share * np.subtract(bone.end, bone.start) for share in (-0.15, 0.15, 0.4, 0.7, 1.0)]
-    return Part(_coat(tube(line, (0.022, 0.025, 0.022, 0.013, 0.003), 9, _RED)), ["head", bone.name])
+    return SkinPart(_coat(tube(line, (0.022, 0.025, 0.022, 0.013, 0.003), 9, _RED)), ["head", bone.name])
 
 
-def _eye(bone: Bone) -> Part:
+def _eye(bone: Bone) -> SkinPart:
     ahead = tuple(np.subtract(bone.end, bone.start))
     bands = [(0.38, _BLACK), (0.90, (0.85, 0.55, 0.12)), (np.pi, _BLACK)]
-    return Part(globe(bone.start, 0.0155, ahead, bands, 10), [bone.name])
+    return SkinPart(globe(bone.start, 0.0155, ahead, bands, 10), [bone.name])

@@ -23,7 +23,7 @@ _MIDDLE = 0.025
 
 
 @dataclass(frozen=True)
-class Part:
+class SkinPart:
     """A mesh and the joints it may follow.
 
     blend: metres, width of the transition from one joint to the next. shares: (V, joints), how much each vertex follows
@@ -36,7 +36,7 @@ class Part:
     shares: Any = None
 
 
-def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[Part]) -> Skin:
+def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[SkinPart]) -> Skin:
     """Join parts into one skin.
 
     flesh: the blob around each bone. A vertex follows the bones with the nearest blobs, of those its part may follow; a
@@ -55,7 +55,7 @@ def skin(skeleton: Skeleton, flesh: dict[str, Blob], parts: Sequence[Part]) -> S
     )
 
 
-def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: Part) -> tuple[Any, Any]:
+def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: SkinPart) -> tuple[Any, Any]:
     """Return the four joints with the largest weights, (V, 4), and the weights, (V, 4)."""
     shares = _by_distance(flesh, part) if part.shares is None else part.shares
     pull = np.pad(shares, ((0, 0), (0, max(0, 4 - len(part.joints)))))
@@ -67,7 +67,7 @@ def _weights(skeleton: Skeleton, flesh: dict[str, Blob], part: Part) -> tuple[An
     return joints[most], weights / weights.sum(axis=1, keepdims=True)
 
 
-def _by_distance(flesh: dict[str, Blob], part: Part) -> Any:
+def _by_distance(flesh: dict[str, Blob], part: SkinPart) -> Any:
     """Return (V, joints): how much each vertex follows each joint, by its distance from the flesh; unscaled."""
     points = part.mesh.vertices
     if len(part.joints) == 1:

@@ -9,7 +9,7 @@ import numpy as np
 from kinema.demo.characters.blobs import blobs_of, surface
 from kinema.demo.characters.bones import Bone
 from kinema.demo.characters.sheet import Sheet
-from kinema.demo.characters.skins import Part, flesh_of, skin
+from kinema.demo.characters.skins import SkinPart, flesh_of, skin
 from kinema.model.skin import Skin
 from kinema.render.meshes import Mesh, globe, tube
 
@@ -23,8 +23,8 @@ def shelled(own: Sheet) -> Skin:
     trunk = surface(blobs["body"], 0.0130, _SHELL, melt=0.008)
     abdomen = surface(blobs["abdomen"], 0.0185, _SHELL, melt=0.020)
     parts = [
-        Part(trunk, ["body", "head"]),
-        Part(_marked(abdomen, own.bones["abdomen"]), ["body", "abdomen"]),
+        SkinPart(trunk, ["body", "head"]),
+        SkinPart(_marked(abdomen, own.bones["abdomen"]), ["body", "abdomen"]),
         *(_eye(*row) for row in body["eyes"]),
         *(_feeler(np.array(body["feeler"]), sign) for sign in (1.0, -1.0)),
     ]
@@ -33,14 +33,14 @@ def shelled(own: Sheet) -> Skin:
     return skin(own.skeleton, flesh, parts)
 
 
-def _eye(x: float, y: float, z: float, size: float) -> Part:
+def _eye(x: float, y: float, z: float, size: float) -> SkinPart:
     bands = [(0.5, (0.30, 0.30, 0.32)), (np.pi, (0.02, 0.02, 0.03))]
-    return Part(globe((x, y, z), size, (x * 8, 0.4, 1.0), bands, 7), ["head"])
+    return SkinPart(globe((x, y, z), size, (x * 8, 0.4, 1.0), bands, 7), ["head"])
 
 
-def _feeler(line: np.ndarray, sign: float) -> Part:
+def _feeler(line: np.ndarray, sign: float) -> SkinPart:
     """Make a feeler beside the jaws. line: x, y, z and radius on the left."""
-    return Part(tube(line[:, :3] * (sign, 1.0, 1.0), line[:, 3], 6, _SHELL), ["head"])
+    return SkinPart(tube(line[:, :3] * (sign, 1.0, 1.0), line[:, 3], 6, _SHELL), ["head"])
 
 
 def _marked(mesh: Mesh, bone: Bone) -> Mesh:
@@ -54,11 +54,11 @@ def _marked(mesh: Mesh, bone: Bone) -> Mesh:
     return replace(mesh, colours=colours + 0.6 * below[:, np.newaxis] * (np.array(_DARK) - colours))
 
 
-def _leg(row: list[Bone], stations: list[tuple[int, float, float]]) -> Part:
+def _leg(row: list[Bone], stations: list[tuple[int, float, float]]) -> SkinPart:
     """Make a leg: a tube that swells along each bone, pale at the joints. stations: bone, share of it, and radius."""
     line = [np.array(row[k].start) + share * np.subtract(row[k].end, row[k].start) for k, share, _ in stations]
     mesh = tube(line, [radius for _, _, radius in stations], 7, _SHELL)
     pale = np.array([0 < k < 3 and not 0.05 <= share <= 0.8 for k, share, _ in stations])
     colours = mesh.colours.copy()
     colours[: 7 * len(stations)][np.repeat(pale, 7)] = _PALE
-    return Part(replace(mesh, colours=colours), ["body", *(bone.name for bone in row)], 0.005)
+    return SkinPart(replace(mesh, colours=colours), ["body", *(bone.name for bone in row)], 0.005)

@@ -31,7 +31,6 @@ from kinema.stages.legs.ground_contact import limit_slope
 from kinema.stages.legs.pelvis import highest_hip
 from kinema.world.ground import Ground, cast
 
-
 LEG_SIZE = Record(
     hip_height=REAL,  # metres from the sole to the hip in the usual stance
     thigh=REAL,  # metres

@@ -71,7 +71,7 @@ def swing_foot(foot, up, dt):
     swing.left -= dt
 
 
-class Body(NamedTuple):
+class SwingingBody(NamedTuple):
     """A body while its feet swing: its rotation, and the unit vector to its left."""
 
     rotation: Any
@@ -191,7 +191,7 @@ def swing_feet(rows, records, transforms, dt):
         i = rows[k]
         walker, m = records.walkers[i], load_matrix(transforms[i, 0])
         floor = floor_of(settings.contact, transforms[i, 0])
-        body = Body(quat.mul(load4(walker.lean), rotation_of(m)), side_of(settings, m))
+        body = SwingingBody(quat.mul(load4(walker.lean), rotation_of(m)), side_of(settings, m))
         for n in range(legs.size):
             foot = records.feet[i, n]
             if foot.target.contact == SWINGING:
