@@ -70,8 +70,11 @@ class Feet(Stage):
         Largest tilt of a foot, radians.
     max_rise, max_drop
         How far above and below the character's floor to look for ground, in leg lengths.
-    tilt_half_life, pelvis_half_life, release_half_life
-        Seconds in which a foot's tilt, the pelvis and the offset of a released foot cover half of their way.
+    tilt_half_life, pelvis_half_life
+        Seconds in which a foot's tilt and the pelvis cover half of their way.
+    release_half_life
+        A foot that swings gives back in four times these seconds what it was moved by while it stood, unless it knows
+        its next landing: then it has done so when it lands.
     lock
         Whether planted feet are kept from sliding.
     plant_height, plant_speed
