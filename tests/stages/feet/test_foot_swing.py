@@ -119,6 +119,15 @@ def test_in_a_long_swing_a_foot_comes_to_its_foothold_within_eight_tenths_of_a_s
     assert foot.offset.value[0] == pytest.approx(0.05, abs=0.01)
 
 
+def test_a_foot_without_a_known_landing_gives_back_its_offset_in_four_half_lives():
+    foot = a_foot()
+    foot.offset.value[0] = 0.1
+    move_offset(settings(release_half_life=0.06), a_sole(), foot, ORIGIN, SWINGS, 0.12)
+    assert foot.offset.value[0] == pytest.approx(0.05, abs=1e-3)
+    move_offset(settings(release_half_life=0.06), a_sole(), foot, ORIGIN, SWINGS, 0.24)
+    assert foot.offset.value[0] == pytest.approx(0.0, abs=1e-3)
+
+
 def test_a_foot_that_swings_gives_back_its_yaw():
     foot = a_foot()
     foot.yaw = 0.4
