@@ -185,6 +185,7 @@ def test_files_without_a_skeleton_say_so(tmp_path):
         ("[0, 1, 2, 3, 3", "[0, 1, 2, 3, 99", "faces that do not fit its points"),
         ("[2, 1, 2, 1, 1,", "[2, 1, 2, 1, 9,", "follows a joint that its skeleton does not have"),
         ("(-5, 0, 0)", "(-5, nan, 0)", "points that are not finite"),
+        ("color3f[] primvars:displayColor = [(1, 0, 0)]", "int primvars:displayColor = 3", "the file is damaged"),
         ("metersPerUnit = 0.01", "metersPerUnit = -1", "that is not believed"),
     ],
 )

@@ -116,7 +116,9 @@ def decode(data: bytes, name: str) -> Character:
         try:
             subprocess.run([sys.executable, "-c", _TO_TEXT, path, text], capture_output=True, timeout=60, check=True)
             return read(text, name)
-        except (subprocess.SubprocessError, Tf.ErrorException):
+        except FileError:
+            raise
+        except (subprocess.SubprocessError, Tf.ErrorException, TypeError, ValueError):  # Values may be of any type.
             raise FileError("the file is damaged, too large, or no USD", name) from None
 
 
