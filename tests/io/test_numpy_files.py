@@ -43,10 +43,21 @@ def test_archives():
 
 def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch):
     monkeypatch.setattr("kinema.io.numpy_files.MOST_BYTES", 1_000_000)
-    with pytest.raises(km.FileError, match="more than 1,000,000 bytes"):
+    with pytest.raises(km.FileError, match="more than the 1,000,000 bytes allowed"):
         read_npz(npz(a__npy=npy(np.zeros(500_000))), "a.npz")
     with pytest.raises(km.FileError, match="1,001 members"):
         read_npz(npz(**{f"m{i}__npy": b"" for i in range(1_001)}), "a.npz")
+
+
+def test_what_a_file_may_unpack_to_grows_with_its_bytes(monkeypatch):
+    monkeypatch.setattr("kinema.io.numpy_files.FREE_BYTES", 1_000)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, a=np.zeros(500_000))
+    with pytest.raises(km.FileError, match="bytes allowed for a file of this size"):
+        read_npz(stream.getvalue(), "a.npz")
+    stream = io.BytesIO()
+    np.savez(stream, a=np.zeros(5_000))
+    assert len(read_npz(stream.getvalue(), "a.npz")["a"]) == 5_000
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,11 @@ def test_one_file_to_one_file(folder):
         (["in/*.xyz"], "out", "no file"),
         (["in/notes.txt"], "out", "points, not joints"),
         (["in/b.glb"], "new.gltf", "ends in '.gltf'; allowed are .glb"),
+        (
+            ["in/b.glb"],
+            "new.fbx",
+            "ends in '.fbx'; write .glb, which Blender opens and exports as such files; allowed are",
+        ),
         (["in/b.glb"], "new.fbx", "ends in '.fbx'"),
         (["in"], "new.txt", "ends in '.txt'"),
         (["in/deep/er", "in/b.glb", "in/deep/../b.glb"], "out", "both be written"),

@@ -94,6 +94,9 @@ READ = tuple(suffix for format in FORMATS for suffix in format.suffixes)
 WRITTEN = tuple(format.written for format in FORMATS if format.written is not None)
 """Suffixes of the files that are written."""
 
+_BY_BLENDER = (".fbx", ".usd", ".usda", ".usdc", ".abc", ".obj")
+"""Suffixes of files that Blender writes and Kinema does not."""
+
 
 def detect(data: bytes, name: str, folder: Path | None = None) -> Format:
     """Detect the format of a file from its first bytes. name, folder: of the file, for the error.
@@ -118,7 +121,13 @@ def writer(suffix: str) -> Format:
     for format in FORMATS:
         if format.written == suffix.lower():
             return format
-    raise InputError(f"path ends in {suffix!r}; allowed are {' and '.join(map(repr, WRITTEN))}")
+    raise InputError(f"path ends in {suffix!r}; {allowed(suffix)}")
+
+
+def allowed(suffix: str) -> str:
+    """Say which files are written instead of those with a suffix."""
+    instead = "write .glb, which Blender opens and exports as such files; " if suffix.lower() in _BY_BLENDER else ""
+    return f"{instead}allowed are {', '.join(WRITTEN)}"
 
 
 def _listed() -> str:

@@ -15,6 +15,12 @@ from kinema.errors import FileError, shortened
 MOST_BYTES = 2**30
 """Bytes of all arrays of a file after unpacking: two hours of 133 points at 60 frames per second."""
 
+FREE_BYTES = 2**27
+"""How many of them any file may have."""
+
+BYTES_A_BYTE = 100
+"""How many more for each byte of the file: deflate packs a thousand zeros into one."""
+
 MOST_MEMBERS = 1_000
 """Arrays in an archive. Real ones have a dozen."""
 
@@ -63,7 +69,8 @@ def read_npy(data: bytes, file: str, member: str = "the array") -> Any:
 
 def read_npz(data: bytes, file: str) -> dict[str, Any]:
     """Return the arrays of a .npz file by name. Arrays of Python objects are left out."""
-    left, arrays = MOST_BYTES, {}
+    most = min(MOST_BYTES, FREE_BYTES + BYTES_A_BYTE * len(data))
+    left, arrays = most, {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -76,7 +83,9 @@ def read_npz(data: bytes, file: str) -> dict[str, Any]:
                     content = member.read(left + 1)
                 left -= len(content)
                 if left < 0:
-                    raise FileError(f"the arrays take more than {MOST_BYTES:,} bytes", file)
+                    raise FileError(
+                        f"the arrays take more than the {most:,} bytes allowed for a file of this size", file
+                    )
                 name = shortened(info.filename[:-4])
                 if b"'|O'" not in content[:_HEADER_BYTES].partition(b"\n")[0]:
                     arrays[name] = read_npy(content, file, f"array {name!r}")

@@ -72,10 +72,8 @@ def _check_output(output: Path) -> None:
         allowed = ", ".join(WRITTEN)
         raise InputError(f"--output is '-'; files are not written to the terminal: give a file ({allowed}) or a folder")
     if output.suffix and output.suffix.lower() not in WRITTEN and not output.is_dir():
-        allowed = " and ".join(WRITTEN)
-        raise InputError(
-            f"--output is {str(output)!r}, which ends in {output.suffix!r}; allowed are {allowed}, or a folder"
-        )
+        instead = formats.allowed(output.suffix)
+        raise InputError(f"--output is {str(output)!r}, which ends in {output.suffix!r}; {instead}, or a folder")
 
 
 def _kind(path: Path) -> str:

@@ -161,3 +161,9 @@ def test_no_tree_crashes(tmp_path_factory, tree):
     path = tmp_path_factory.mktemp("json") / "a.json"
     path.write_text(json.dumps(tree))
     assert all(take.points.ndim == 3 for take in read_or_refused(path))
+
+
+def test_a_crowd_is_refused_in_time(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps({"frames": [{"people": [{"keypoints": [1, 2, 3]}] * 300}] * 2}))
+    with pytest.raises(km.FileError, match="frame 0: 300 people are in it; at most 200"):
+        km.load_points(tmp_path / "a.json")

@@ -93,3 +93,31 @@ def test_shapes_are_closed_and_face_outwards():
         a, b, c = (shape.corners[:, k] for k in range(3))
         found = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0
         assert 0.9 * volume < found < 1.001 * volume, name
+
+
+def test_meshes_that_are_shown_often_use_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("kinema.io.robot.shapes.MOST_TRIANGLES", 5)
+    (tmp_path / "a.stl").write_bytes(binary())
+    problems = []
+    shapes = Shapes(tmp_path, problems)
+    shown = [len(shapes.made("mesh", np.ones(3), HERE, GREY, "a.stl")) for _ in range(4)]
+    assert shown == [1, 1, 0, 0]
+    assert problems == [
+        "shape 'a.stl' is not drawn: all shapes have more than 5 triangles. Bones are drawn instead of shapes"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.obj", b"v 0 0 0\nf " + b"1 " * 60_000),
+        ("a.obj", b"v 0 0 0\n" + b"f 1 1 1\n" * 30),
+        ("a.stl", b"solid a\n" + b"vertex 0 0 0\n" * 60),
+    ],
+)
+def test_texts_with_too_many_triangles_are_left_out(tmp_path, monkeypatch, name, data):
+    monkeypatch.setattr("kinema.io.robot.shapes.MOST_TRIANGLES", 10)
+    (tmp_path / name).write_bytes(data)
+    problems = []
+    assert not Shapes(tmp_path, problems).made("mesh", np.ones(3), HERE, GREY, name)
+    assert "is damaged: it has too many triangles" in problems[0]

@@ -17,6 +17,9 @@ frames per second."""
 _PATIENCE = 30
 """Frames after which somebody who was not seen counts as gone: a second of video. Whoever comes later is another."""
 
+MOST_PEOPLE = 200
+"""People in a frame who are followed by where they are: each is compared with all of the last frames."""
+
 
 @dataclass
 class Sighting:
@@ -40,7 +43,7 @@ def sorted_into_takes(
         if sighting.points.shape != shape:
             problem = f"points have the shape {sighting.points.shape}; before it was {shape}"
             raise FileError(f"frame {sighting.frame}: {problem}", file)
-    people = _by_identity(seen) if all(one.identity is not None for one in seen) else _by_place(seen)
+    people = _by_identity(seen) if all(one.identity is not None for one in seen) else _by_place(file, seen)
     check_size(file, len(people), frames, *shape)
     makes = []
     for i, person in enumerate(sorted(people, key=len, reverse=True)):
@@ -65,7 +68,7 @@ def _by_identity(seen: list[Sighting]) -> list[list[Sighting]]:
     return list(people.values())
 
 
-def _by_place(seen: list[Sighting]) -> list[list[Sighting]]:
+def _by_place(file: str, seen: list[Sighting]) -> list[list[Sighting]]:
     """Follow people from frame to frame: whoever is nearest continues, within half a body's size."""
     by_frame: dict[int, list[Sighting]] = {}
     for sighting in seen:
@@ -76,17 +79,16 @@ def _by_place(seen: list[Sighting]) -> list[list[Sighting]]:
     active: list[tuple[list[Sighting], Any]] = []  # Somebody's sightings, and the middle of the last one.
     for frame in sorted(by_frame):
         active = [(person, middle) for person, middle in active if frame - person[-1].frame <= _PATIENCE]
+        if len(by_frame[frame]) > MOST_PEOPLE:
+            problem = f"{len(by_frame[frame]):,} people are in it; at most {MOST_PEOPLE} can be told apart"
+            raise FileError(f"frame {frame}: {problem}", file)
         here = [(sighting, *_middle(sighting)) for sighting in by_frame[frame]]
-        pairs = sorted(
-            (float(np.linalg.norm(middle - last)), i, k)
-            for i, (_, middle, size) in enumerate(here)
-            for k, (person, last) in enumerate(active)
-            if np.linalg.norm(middle - last) <= _REACH * size
-        )
+        followed: set[int] = set()
         taken: dict[int, int] = {}
-        for _, i, k in pairs:
-            if i not in taken and k not in taken.values():
+        for i, k in _nearest_first(here, active):
+            if i not in taken and k not in followed:
                 taken[i] = k
+                followed.add(k)
         for i, (sighting, middle, _) in enumerate(here):
             if i in taken:
                 active[taken[i]][0].append(sighting)
@@ -95,6 +97,19 @@ def _by_place(seen: list[Sighting]) -> list[list[Sighting]]:
                 people.append([sighting])
                 active.append((people[-1], middle))
     return people
+
+
+def _nearest_first(
+    here: list[tuple[Sighting, Any, float]], active: list[tuple[list[Sighting], Any]]
+) -> list[list[int]]:
+    """Return which of those here may be which of those before, by number, the nearest pair first."""
+    if not active:
+        return []
+    middles, lasts = np.array([middle for _, middle, _ in here]), np.array([last for _, last in active])
+    away = np.linalg.norm(middles[:, np.newaxis] - lasts, axis=-1)
+    pairs = np.argwhere(away <= _REACH * np.array([size for _, _, size in here])[:, np.newaxis])
+    nearest: list[list[int]] = pairs[np.argsort(away[tuple(pairs.T)], kind="stable")].tolist()
+    return nearest
 
 
 def _middle(sighting: Sighting) -> tuple[Any, float]:

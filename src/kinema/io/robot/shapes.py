@@ -20,6 +20,12 @@ from kinema.model.skin import Skin
 LARGEST_MESH = 64 * 2**20
 """Bytes of all meshes of a robot together."""
 
+MOST_TRIANGLES = 1_000_000
+"""Triangles of a robot; detailed ones have a few hundred thousand. A mesh counts again wherever it is shown."""
+
+_LONGEST_LINE = 100_000
+"""Bytes of a line of an OBJ file: a polygon of ten thousand corners."""
+
 _SIDES = 16
 """Corners of a circle."""
 
@@ -41,6 +47,7 @@ class Shapes:
 
     def __init__(self, folder: Path | None, problems: list[str]) -> None:
         self._folder, self._problems, self._left = folder, problems, LARGEST_MESH
+        self._triangles = 0
         self._meshes: dict[str, Any] = {}
         self.missing = False
 
@@ -52,6 +59,8 @@ class Shapes:
         size: (3,), half of it along each axis; for a mesh, by its name in the file, its scale. Cylinders and capsules,
         longer by half a ball at each end, stand along z. place: position and rotation.
         """
+        if self.missing:  # None is drawn then.
+            return []
         if kind == "mesh":
             if mesh not in self._meshes:
                 self._meshes[mesh] = self._read(mesh)
@@ -63,6 +72,10 @@ class Shapes:
         else:
             corners = _SOLIDS[kind]() if kind in _SOLIDS else None
         if corners is None:
+            return []
+        self._triangles += len(corners)
+        if self._triangles > MOST_TRIANGLES:
+            self._without(mesh or kind, f"all shapes have more than {MOST_TRIANGLES:,} triangles")
             return []
         return [Shape(arrays.rotate(arrays.unit(place[1]), corners * size) + place[0], colour)]
 
@@ -85,7 +98,7 @@ class Shapes:
 
     def _without(self, name: str, why: str) -> None:
         if not self.missing:
-            self._problems.append(f"mesh {name[-80:]!r} is not drawn: {why}. Bones are drawn instead of shapes")
+            self._problems.append(f"shape {name[-80:]!r} is not drawn: {why}. Bones are drawn instead of shapes")
         self.missing = True
 
     def _beside(self, name: str) -> Path | None:
@@ -134,6 +147,8 @@ def _stl(data: bytes) -> Any:
     if len(data) >= 84 and len(data) == 84 + 50 * count:
         rows = np.frombuffer(data, np.uint8, count * 50, 84).reshape(count, 50)
         return rows[:, 12:48].copy().view("<f4").reshape(count, 3, 3).astype(np.float64)
+    if data.count(b"vertex") > 3 * MOST_TRIANGLES:
+        raise ValueError("it has too many triangles")
     lines = (line.split() for line in data.decode("latin-1").splitlines())
     numbers = [words[1:4] for words in lines if words[:1] == ["vertex"]]
     return np.array(numbers, np.float64).reshape(-1, 3, 3)
@@ -144,6 +159,8 @@ def _obj(data: bytes) -> Any:
     points: list[list[str]] = []
     triangles: list[tuple[int, int, int]] = []
     for line in data.decode("latin-1").splitlines():
+        if len(line) > _LONGEST_LINE or len(triangles) > MOST_TRIANGLES:
+            raise ValueError("it has too many triangles, or a line that is too long")
         words = line.split()
         if words[:1] == ["v"]:
             points.append(words[1:4])
