@@ -156,7 +156,7 @@ locomotion: $(INSTALLED)
 # is loaded from elsewhere; open build/site/index.html.
 docs: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
-	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs src/kinema --skip "*.svg,*.png,*.gif,*/node_modules/*,*.json,*.ts" --ignore-words-list tread,treads,fro,mot
+	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs blender src/kinema --skip "*.svg,*.png,*.gif,*/node_modules/*,*/page/*,*.json,*.ts" --ignore-words-list tread,treads,fro,mot,buss,thi
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # Lines by room: code, docstrings, comments, imports, blanks; the longest function, the most parameters.

@@ -28,6 +28,16 @@ PAGES = {
 }
 """Pages of the repository by their names on the site."""
 
+OWN = {"_site.css": "site.css", "_worker.js": "worker.js"}
+"""Our files of the site."""
+
+REMOTE = re.compile(r'<script src="https://unpkg.com/iframe-worker/shim"></script>')
+"""What the theme loads so that pages from a folder can search; `worker.js` takes its place."""
+
+LOADED = re.compile(
+    r'<(?:script|img|iframe|source)[^>]* src="(https?:[^"]*)"|<link[^>]*rel="stylesheet"[^>]*href="http'
+)
+
 SHOWN = {".py": "python", ".json": "json", ".yml": "yaml", ".html": "html"}
 """Files that are shown as code when a page links to them."""
 
@@ -50,7 +60,8 @@ def on_files(files: Files, config: Any) -> Files:
     for name in names:
         files.append(File.generated(config, f"api/{name}.md", content=_api_page(name)))
     files.append(File.generated(config, "api/index.md", content=_api_list(names)))
-    files.append(File.generated(config, "_site.css", content=(Path(__file__).with_name("site.css")).read_text("utf-8")))
+    for name, source in OWN.items():
+        files.append(File.generated(config, name, content=Path(__file__).with_name(source).read_text("utf-8")))
     return files
 
 
@@ -61,6 +72,24 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     for k in range(0, len(parts), 2):
         parts[k] = FORMULA.sub(_as_mathml, LINK.sub(lambda link: _rewritten(link, here, page.file.src_uri), parts[k]))
     return "".join(parts)
+
+
+def on_post_page(output: str, page: Any, **_: Any) -> str:
+    """Let nothing be loaded from elsewhere."""
+    own = f"{'../' * page.url.count('/')}_worker.js"
+    return REMOTE.sub(f'<script src="{own}"></script>', output)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Do the same with the page of errors, which has no search."""
+    return REMOTE.sub("", output_content)
+
+
+def on_post_build(config: Any) -> None:
+    """Fail if a page loads anything from elsewhere."""
+    for path in Path(config["site_dir"]).rglob("*.html"):
+        if found := LOADED.search(path.read_text("utf-8")):
+            raise ValueError(f"{path.name} loads {found[1]}; pages load nothing from elsewhere")
 
 
 def _sources() -> list[Path]:
