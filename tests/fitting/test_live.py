@@ -6,7 +6,7 @@ import pytest
 import kinema as km
 from kinema.demo import humanoid
 from tests.fitting.judging import angle, bone
-from tests.fitting.observing import LEG, Noise, observe, truth_of
+from tests.fitting.observing import LEG, ORDERS, Noise, observe, truth_of
 
 PERSON = humanoid()
 TIMES = np.arange(75) / 30
@@ -58,6 +58,16 @@ def test_a_pose_is_held_then_eased_to_the_stance():
     assert np.allclose(gone.rotations, PERSON.skeleton.rest.rotations, atol=1e-6)
     back = fitter.update(seen(Noise(0.0, 0.0))[0], t=TIMES[-1] + 4.0)
     assert np.abs((back.rotations * gone.rotations).sum(-1)).min() > 0.9
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("lost", [("neck", "pelvis"), ("left_ankle", "right_wrist", "head")])
+def test_points_may_never_be_seen(lost):
+    points = observe(TRUTH, "smpl24", Noise(0.0, 0.0), 1)[0][:6]
+    points[:, [ORDERS["smpl24"].index(name) for name in lost]] = np.nan
+    fitter = km.Fitter(PERSON, "smpl24")
+    poses = [fitter.update(frame) for frame in points]
+    assert all(np.isfinite(pose.rotations).all() for pose in poses)
 
 
 def test_nobody_yet_is_the_stance():

@@ -27,11 +27,12 @@ def fill_gaps(points: Any, columns: dict[str, int]) -> Any:
     """Return points, (T, K, 3), without gaps: what is missing keeps its place beside what it hangs on, in the axes of
     the trunk, on the way from where it was last seen to where it is seen next.
 
-    columns: of each role word; others hang on the trunk, too. Every column is seen at least once.
+    columns: of each role word; others hang on the trunk, too. Hips or shoulders are seen at least once.
     """
     filled = points.copy()
-    middle = _middle_of(filled, [columns[role] for role in TRUNK if role in columns])
-    for column in [columns[role] for role in TRUNK if role in columns]:
+    trunk = [columns[role] for role in TRUNK if role in columns]
+    middle = _middle_of(filled, [column for column in trunk if not np.isnan(filled[:, column, 0]).all()])
+    for column in trunk:
         filled[:, column] = middle + eased(filled[:, column] - middle)
     axes = _axes(filled, columns)
     order = [role for role in columns if role not in TRUNK and role not in CARRIERS]

@@ -32,7 +32,7 @@ _SMALLER = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _MOST_GAPS = 100
 """Frames by the numbers or times of rows for each row; with more, rows count as frames one after the other."""
 
-_LONGEST_CELL = 500
+_LONGEST_CELL = 200
 """Characters of a cell that names a coordinate."""
 
 _START = 65_536
@@ -44,7 +44,7 @@ _FEWEST_AXES = 2
 _SCORE = "visibility|likelihood|confidence|presence|score|conf|vis"
 _AXIS = re.compile(rf"(?P<axis>[xyz]|{_SCORE})\W*", re.IGNORECASE)
 _COLUMN = re.compile(
-    rf"(?:(?P<name>.+?)(?:[\s_.:\-/]+|(?<=[a-z0-9])(?=[XYZ])))?\(?(?P<axis>[xyz]|{_SCORE})_?(?P<number>\d*)\)?"
+    rf"(?:(?P<name>.+?)(?:(?<![\s_.:\-/])[\s_.:\-/]++|(?<=[a-z0-9])(?=[XYZ])))?\(?(?P<axis>[xyz]|{_SCORE})_?(?P<number>\d*)\)?"
     r"\s*(?:[\[(](?P<unit>\w+)[\])])?",
     re.IGNORECASE,
 )
