@@ -17,6 +17,10 @@ from kinema.fitting.take import Take
 from kinema.model.rig import FINGERS
 from kinema.motion.runs import runs
 
+WINDOW, OUTLIER, LEAST_OUTLIER = 5, 4.0, 0.03
+"""A point counts as not seen if it is farther from its median over so many frames than so many times the noise, and
+than this share of the size of the body: 6 cm, twice of what a hand that turns around is off at 30 frames a second."""
+
 BRIDGED = 0.03
 """Weight of where a missing point is taken to be."""
 
@@ -80,6 +84,7 @@ def clean_points(
         weights = swap_sides(take.weights[..., np.newaxis], take.pairs, swapped)[..., 0]
         take = replace(take, points=points, weights=weights)
     noise = find_noise(take.points, take.weights)
+    take = _without_outliers(take, noise)
     best = float(noise[noise > 0].min()) if (noise > 0).any() else 0.0
     give = _give(noise, best, depth)
     seen = take.weights > 0
@@ -98,6 +103,23 @@ def clean_points(
     off = np.where(seen, np.nan_to_num(np.linalg.norm(smoothed - take.points, axis=-1)), 0.0)
     errors = np.sqrt((off**2).sum(axis=0) / np.maximum(seen.sum(axis=0), 1))
     return Cleaned(take.moved(smoothed), lengths, noise, cutoffs, swapped, errors, _gaps(take))
+
+
+def _without_outliers(take: Take, noise: Any) -> Take:
+    """Return the take without points that are elsewhere for a moment: errors of detectors have heavy tails."""
+    if len(take.points) < WINDOW:
+        return take
+    filled = fill_gaps(take.points, take.columns)
+    padded = np.pad(filled, ((WINDOW // 2, WINDOW // 2), (0, 0), (0, 0)), mode="edge")
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, WINDOW, axis=0), axis=-1)
+    size = float(np.median(np.linalg.norm(np.ptp(filled, axis=1), axis=-1)))
+    far = np.linalg.norm(filled - middle, axis=-1) > max(OUTLIER * float(np.linalg.norm(noise)), LEAST_OUTLIER * size)
+    far &= take.weights > 0
+    if not far.any():
+        return take
+    return Take(
+        np.where(far[..., np.newaxis], np.nan, take.points), np.where(far, 0.0, take.weights), take.roles, take.fps
+    )
 
 
 def _give(noise: Any, best: float, depth: float | None) -> Any:

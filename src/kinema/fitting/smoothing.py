@@ -34,6 +34,9 @@ THIRD_VARIANCE = 20.0
 QUIET = 0.35
 """Quantile of the size of third differences that shows the noise: larger ones are motion."""
 
+FEWEST = 8
+"""Third differences of a point, at least, for it to show the noise."""
+
 QUIET_OF_SIZE = 0.4538
 """That quantile for normal noise of deviation 1."""
 
@@ -119,11 +122,16 @@ def find_noise(points: Any, weights: Any) -> Any:
         return np.zeros(3)
     third = np.abs(np.diff(points, 3, axis=0))
     seen = np.minimum.reduce([weights[k : len(weights) - 3 + k] for k in range(4)]) > 0
-    found = np.zeros(3)
-    for axis in range(3):
-        each = [np.quantile(third[seen[:, k], k, axis], QUIET) for k in range(seen.shape[1]) if seen[:, k].sum() >= 8]
-        found[axis] = np.median(each) / QUIET_OF_SIZE / np.sqrt(THIRD_VARIANCE) if each else 0.0
-    return found
+    ordered = np.sort(np.where(seen[..., np.newaxis], third, np.inf), axis=0)
+    counts = seen.sum(axis=0)
+    known = counts >= FEWEST
+    if not known.any():
+        return np.zeros(3)
+    place = QUIET * (counts[known] - 1)
+    below, share = place.astype(np.int64), (place % 1.0)[:, np.newaxis]
+    columns = np.flatnonzero(known)
+    quiet = ordered[below, columns] * (1.0 - share) + ordered[below + 1, columns] * share
+    return np.median(quiet, axis=0) / QUIET_OF_SIZE / np.sqrt(THIRD_VARIANCE)
 
 
 def choose_cutoffs(points: Any, weights: Any, seen: Any, noise: Any, fps: float, give: Any) -> Any:
