@@ -7,7 +7,7 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake import BakeSettings, bake
+from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.shortfalls import (
     LONGEST_JUMP,
@@ -18,6 +18,7 @@ from kinema.bake.shortfalls import (
     MOST_SLIDE,
     NEAR,
     off_the_ground,
+    out_of_reach,
     seen_slides,
     shortfalls,
 )
@@ -189,3 +190,12 @@ def test_a_height_is_taken_over_a_seventh_of_a_second(standing, share, told):
     offsets[40:52, 1] = share * figures.leg
     found = [words for words in off_the_ground(frames, moved(world, offsets), FLOOR) if words.startswith("the body is")]
     assert len(found) == told
+
+
+@pytest.mark.parametrize(("last", "late"), [(2.4, False), (2.6, True)])
+def test_a_hand_has_a_second_and_a_half_to_come_to_where_its_target_begins(last, late):
+    person = humanoid()
+    times = np.arange(round(30 * last) + 1) / 30
+    world = np.repeat(person.skeleton.rest_world[np.newaxis].astype(float), len(times), axis=0)
+    target = MovingPoint(np.array((1.0, 9.0)), np.array(((0.3, 1.2, 0.4), (0.3, 1.2, 0.4))))
+    assert bool(list(out_of_reach(person.rig, world, times, {"left_hand": target}))) == late

@@ -172,13 +172,13 @@ def test_a_way_of_kilometres_needs_no_more_memory():
     assert 0.6 < way_length(changed) / way_length(frames) < 0.75
 
 
-def stepping(length):
-    """A person that stands while its feet step so far along a slope, leg lengths: frames, hips, soles, slope."""
+def stepping(length, way=2.0):
+    """A person whose feet step so far along a slope, and whose hips go so far, leg lengths: its map, and its leg."""
     person = humanoid()
     leg, ground = person.rig.leg_length, slope(25)
     frames = frames_of(person.rig, person.clips["walk"], BakeSettings(ground=ground, loops=4))
     share = np.linspace(0.0, 1.0, len(frames.times))[:, np.newaxis]
-    hips = share * np.array((0.0, 1.0, 2.0)) * leg
+    hips = share * np.array((0.0, 1.0, way)) * leg
     soles = (share * np.array((0.0, 0.0, length)) * leg)[:, np.newaxis].repeat(2, axis=1)
     return find_map(frames, hips, soles, site(person, ground)), leg
 
@@ -189,9 +189,10 @@ def test_feet_that_step_less_than_four_tenths_of_a_leg_along_the_rise_do_not_wal
     assert (found is not None) == changes
 
 
-def test_a_map_has_a_point_every_fiftieth_of_a_leg():
+def test_a_map_has_a_point_every_fiftieth_of_a_leg_and_at_most_four_thousand():
     found, leg = stepping(2.0)
     assert np.diff(found.ground).max() < 0.0201 * leg
+    assert 3000 < len(stepping(2.0, 500.0)[0].ground) <= 4000
 
 
 def test_strides_become_shorter_to_a_third_at_most():
