@@ -74,26 +74,55 @@ def test_blender_plays_real_files_as_we_do(characters):
 PEOPLE = ("cmu_91_48", "cmu_91_50", "three_mixamo")
 """FBX files whose only clip moves a person."""
 
+OTHERWISE = {
+    "max_geometry_transform_instances_7700_binary": "the true surface",
+    "max_transformed_skin_7500_binary": "the true surface",
+    "maya_anim_layers_7500_binary": "ufbx",
+    "maya_anim_layers_over_7500_binary": "ufbx",
+    "maya_anim_layers_over_acc_7500_binary": "ufbx",
+    "maya_human_ik_7400_binary": "ufbx",
+    "maya_zero_scale_pivot_7700_binary": "the true surface",
+}
+"""FBX files that Blender's importer reads otherwise, and what agrees with us: the true surface beside the file, as held
+in `tests/io/fbx`, or ufbx 0.0.5, asked once for all nodes at ten frames of the clip (to 3e-5)."""
+
+CAMERAS = ("maya_camera_light_axes_y_up",)
+"""Files of cameras and lights alone, which Blender gives axes of its own."""
+
 FBX_AGREES = 1e-5
 """Share of the body's size."""
 
 
-def test_blender_plays_fbx_as_we_do():
-    characters = {name: files.load(asset(f"fbx/{name}.fbx"), rig=False) for name in PEOPLE}
-    clips = {name: next(iter(character.clips.values())) for name, character in characters.items()}
-    starts = {name: characters[name].source.starts[clip.name] for name, clip in clips.items()}
-    moments = {name: np.linspace(0, round(clip.duration * 30), 10).round() / 30 for name, clip in clips.items()}
-    jobs = [(asset(f"fbx/{name}.fbx"), [moments[name] + starts[name]]) for name in PEOPLE]
-    for name, (frames,) in zip(PEOPLE, programs.blender_places(jobs), strict=True):
-        character, worst = characters[name], 0.0
-        world = character.skeleton.world(clips[name].sample(moments[name]))[..., :3, 3]
-        for ours, theirs in zip(world, frames, strict=True):
-            both = sorted(set(character.skeleton.names) & theirs.keys())
-            assert len(both) > 0.9 * len(character.skeleton)
-            apart = ours[[character.skeleton.names.index(joint) for joint in both]] - [theirs[joint] for joint in both]
-            worst = max(worst, np.abs(apart).max() / size(character))
-        print(f"  {name}: {worst:.1e} of its size")
-        assert worst < FBX_AGREES
+def fbx_files():
+    """Names of the binary files that Blender opens, from version 7100 on."""
+    names = (path.stem for path in sorted((FOLDER / "fbx").glob("*.fbx")))
+    opened = [name for name in names if not name.endswith("ascii") and "_6100_" not in name]
+    return [name for name in opened if not name.startswith(CAMERAS)]
+
+
+def test_blender_places_the_nodes_of_fbx_files_as_we_do():
+    asset("LICENCES.md")
+    jobs, moved = [], {}
+    for name in fbx_files():
+        character = files.load(asset(f"fbx/{name}.fbx"), rig=False)
+        source, clip = character.source, next(iter(character.clips.values()), None)
+        frames = np.linspace(0, round(clip.duration * source.fps), 10).round() / source.fps if clip else np.zeros(1)
+        pose = clip.sample(frames) if clip else character.skeleton.rest
+        moved[name] = character, character.skeleton.world(pose)[..., :3, 3].reshape(len(frames), -1, 3)
+        jobs.append((asset(f"fbx/{name}.fbx"), [frames + (source.starts[clip.name] if clip else 0.0)]))
+    apart = {}
+    for (name, (character, world)), answer in zip(moved.items(), programs.blender_places(jobs), strict=True):
+        assert not isinstance(answer, str), (name, answer)
+        names, apart[name] = character.skeleton.names, 0.0
+        for ours, theirs in zip(world, answer[0], strict=True):
+            both = sorted(set(names) & theirs.keys())
+            assert len(both) > (0.9 if name in PEOPLE else 0.5) * len(names), name
+            off = ours[[names.index(joint) for joint in both]] - [theirs[joint] for joint in both]
+            apart[name] = max(apart[name], np.abs(off).max() / size(character))
+        print(f"  {name}: {apart[name]:.1e} of its size")
+    assert set(apart) >= set(PEOPLE) | set(OTHERWISE)
+    for name, worst in apart.items():
+        assert (worst < FBX_AGREES) == (name not in OTHERWISE), (name, worst)
 
 
 def test_blender_plays_added_clips_as_we_computed_them(characters, tmp_path):

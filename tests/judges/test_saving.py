@@ -113,12 +113,23 @@ REWRITTEN = [
 ]
 """Many surfaces, hundreds of bones, every kind of key, several roots."""
 
+FBX = [
+    f"fbx/{name}.fbx"
+    for name in (
+        *("three_mixamo", "cmu_91_48", "cmu_91_50", "blender_293_half_skinned_7400_binary"),
+        *("max_transformed_skin_7500_binary", "max_geometry_transform_instances_6100_ascii"),
+        *("maya_zero_scale_pivot_7700_binary", "maya_mixed_inherit_mode_7700_ascii", "maya_axes_7700_ascii"),
+    )
+    if REWRITTEN
+]
+"""People, skins, geometry beside its node, scales that are inherited in every way, several instances."""
+
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Our own characters, those of BVH files, and of some glTF files as if they had none."""
+    """Our own characters, those of BVH and FBX files, and of some glTF files as if they had none."""
     characters = {name: getattr(demo, name)() for name in ("humanoid", "quadruped", "spider")}
-    for path in [*BVH, *REWRITTEN]:
+    for path in [*BVH, *REWRITTEN, *FBX]:
         characters[path] = replace(files.load(FOLDER / path, rig=False), source=None)
     return saved(characters, tmp_path_factory.mktemp("written"))
 
