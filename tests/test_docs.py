@@ -47,6 +47,17 @@ def test_links_resolve(document):
         assert not anchor or anchor in anchors(target), link
 
 
+PICTURES = sorted(path for path in (ROOT / "docs" / "pictures").iterdir() if path.suffix in (".png", ".gif", ".svg"))
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
+def test_a_picture_is_shown_and_made_by_a_script(picture):
+    assert any(picture.name in page.read_text() for page in DOCUMENTS)
+    folders = [ROOT / "docs" / "pictures", ROOT / "tests" / "e2e", ROOT / "benchmarks"]
+    scripts = [path.read_text() for folder in folders for path in folder.glob("*.py")]
+    assert any(picture.name in text or f'"{picture.stem}"' in text for text in scripts)
+
+
 def targets():
     """The targets of the Makefile that a person calls."""
     return set(re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split())

@@ -144,18 +144,6 @@ def _course_view(person: km.Character, ground, frames: list, middle: float, ahea
     return picture(people, ground, earth, (1.0, -0.32, ahead), 2.45, (372, 368))
 
 
-def creatures() -> np.ndarray:
-    """The four-legged and the eight-legged one on slopes."""
-    images = []
-    for make, terrain, z, wide in ((quadruped, course(), 7.4, 1.7), (spider, course(), 4.9, 1.25)):
-        character = make()
-        frames = walked(character, terrain, 13.0, True, start=0.5)
-        palette = frames[int(np.argmin(np.abs(np.array([place[2] for _, place in frames]) - z)))][0]
-        earth = block(terrain, z - 0.6 * wide, z + 0.6 * wide, 0.4 * wide, 0.12)
-        images.append(picture([body(character, palette)], terrain, earth, (1.0, -0.5, -0.75), wide, (480, 340)))
-    return np.hstack(images)
-
-
 def stepping() -> np.ndarray:
     """Four moments of a spider that steps by itself over rocks."""
     creature, terrain = spider(), rocks()
@@ -186,7 +174,6 @@ def walk_film() -> list[np.ndarray]:
 
 if __name__ == "__main__":
     save(HERE / "course.png", course_strip())
-    save(HERE / "creatures.png", creatures())
     save(HERE / "spider.png", stepping())
     (HERE / "strip.png").write_bytes(png_bytes(walk_strip()))
     fox = quadruped()
