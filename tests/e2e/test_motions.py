@@ -21,6 +21,7 @@ def test_my_mocap_goes_onto_the_character_and_is_downloaded(open_tab, tmp_path):
     assert state["controls"]["clip"] == "cmu_02_01"
     tab.control("mapping").click()
     tab.control("follow-upper_arm_l").select_option("")
+    tab.page.locator("#mapping-sheet details [data-testid=follow-upper_arm_l]").wait_for(state="attached")
     tab.page.get_by_text("Joints that follow none").click()
     assert tab.control("follow-upper_arm_l").input_value() == ""
     tab.control("follow-upper_arm_l").select_option("LeftArm")
