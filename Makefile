@@ -61,7 +61,7 @@ screens: page
 # The oldest versions of everything that pyproject.toml allows.
 test-lowest:
 	$(PYTHON) -m venv $(VENV)-lowest
-	KINEMA_WITHOUT_PAGE=1 $(VENV)-lowest/bin/python -m pip install --quiet --editable . numpy==1.26.0 numba==0.60.0 \
+	KINEMA_WITHOUT_PAGE=1 $(VENV)-lowest/bin/python -m pip install --quiet --editable . numpy==1.26.0 numba==0.63.0 \
 		typer==0.15.4 rich==13.0.0 pillow pytest hypothesis
 	$(VENV)-lowest/bin/python -m pytest -q tests/solvers tests/math tests/cli tests/stages/test_animator.py \
 		tests/compile tests/test_compile_ahead.py
