@@ -142,7 +142,7 @@ class Fitter:
             raise InputError(f"layout {self.layout.name!r:.60} is for takes; live points need role words")
         self.lag = validation.whole("lag", lag, 0, LONGEST_LAG)
         self._contacts = validation.flag("contacts", contacts)
-        self._settings = FitSettings(up=up, unit=unit, unswap=False).checked()
+        self._settings = FitSettings(up=up, unit=unit, unswap=False, contacts=self._contacts).checked()
         self._columns = list(self.layout.columns.values())
         self.reset()
 
