@@ -237,7 +237,7 @@ def clip_times(clip: Any, times: Any, one_pass: float | None = None) -> Any:
     """Times of a clip, (F,), from times counted from its first key. one_pass: seconds after which it begins anew."""
     first = min((float(track.times[0]) for track in clip.tracks), default=0.0)
     end = float(clip.duration or 0.0)
-    if one_pass is not None:
+    if one_pass:  # A pass of no seconds is a pose.
         times = np.where(times > one_pass * (1 + 1e-6), np.mod(times, one_pass), times)
     return np.minimum(first + times, max(end, first))
 
