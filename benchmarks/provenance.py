@@ -36,9 +36,18 @@ class Figures:
     command: str
 
 
+def _suite(*modules: str) -> tuple[str, ...]:
+    """Return the modules of the motion suite that bakes and games share, and some more."""
+    return tuple(
+        f"tests/motion/{name}.py" for name in ("cases", "figures", "kinematics", "reference", "split", *modules)
+    )
+
+
 FIGURES = {
-    "motion.json": Figures((*_CHARACTERS, "motion", "roles", "bake"), ("tests/motion",), "make motion"),
-    "motion_rates.json": Figures((*_CHARACTERS, "motion", "roles"), ("tests/motion",), "make motion-rates"),
+    "motion.json": Figures((*_CHARACTERS, "motion", "roles", "bake"), _suite("judging", "__main__"), "make motion"),
+    "motion_rates.json": Figures(
+        (*_CHARACTERS, "motion", "roles", "bake"), _suite("playing", "rates"), "make motion-rates"
+    ),
     "retargeting.json": Figures(
         (*_CHARACTERS, "motion", "roles", "bake", "retargeting"), ("tests/retargeting",), "make retargeting"
     ),

@@ -22,6 +22,10 @@ PLAYED_RATE = 60.0
 """Keys a second of the clip that is played, pass after pass."""
 
 
+POSE_SECONDS = 1.0
+"""Seconds that a clip of one pose is played."""
+
+
 class Motion(NamedTuple):
     """A character's motion. F frames."""
 
@@ -45,7 +49,7 @@ def play(case: Case, rate: float) -> Motion:
     """Play a clip through `Play` and `Feet`, prepared as a game prepares it. Where it walks in place, a game moves the
     character as its feet do.
     """
-    rig, seconds = case.character.rig, case.one_pass * case.settings.loops
+    rig, seconds = case.character.rig, case.one_pass * case.settings.loops or POSE_SECONDS
     assert rig is not None
     times = np.arange(int(seconds * rate + 1e-6) + 1) / rate
     every = np.arange(int(seconds * PLAYED_RATE + 1e-6) + 2) / PLAYED_RATE
