@@ -8,7 +8,7 @@ import pytest
 import kinema as km
 from kinema.demo import humanoid, quadruped, spider, stairs
 from kinema.errors import InputError
-from kinema.render.bones import Bones, drawn_joints
+from kinema.render.bones import DrawnBones, drawn_joints
 from kinema.render.camera import VIEWS, PictureCamera
 from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import Look
@@ -52,7 +52,7 @@ def test_bones_are_drawn_where_they_project(person, view):
     stage = DrawingSpace.of(person, at)
     at = stage.points(at)
     camera = PictureCamera.fitted(np.concatenate((at - 0.03, at + 0.03)), look.angles("front"), SIZE)
-    bones = Bones.of(person, THEMES["light"])
+    bones = DrawnBones.of(person, THEMES["light"])
     middles = np.array([(at[i] + at[p]) / 2 for i, p in enumerate(bones.parents) if p >= 0])
     x, y, _ = camera.project(np.concatenate((at, middles))).T
     assert body[y.astype(int), x.astype(int)].mean() > 0.97

@@ -113,7 +113,7 @@ def test_the_path_decides_the_format(character, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("a.fbx", {}, r"path ends in '\.fbx'; allowed are '\.glb'"),
+        ("a.fbx", {}, r"path ends in '\.fbx'; write \.glb, which Blender opens .*; allowed are \.glb"),
         ("a", {}, "path ends in ''"),
         ("a.glb", {"clip": "Walk"}, "clip and fps are for files of one clip"),
         ("a.bvh", {}, "choose one with clip="),
