@@ -1,5 +1,7 @@
 """The documents: every Python block and every example runs, and every link resolves."""
 
+import ast
+import importlib.util
 import re
 import runpy
 import tomllib
@@ -34,6 +36,27 @@ def anchors(document):
     """The anchors of a document's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", document.read_text(), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+SCRIPTS = [
+    path
+    for part in ("docs", "benchmarks", "tests", "blender")
+    for path in (ROOT / part).rglob("*.py")
+    if not path.name.startswith("test_")
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_scripts_import_what_there_is(script):
+    """Most scripts that make pictures and figures run by hand only: a name that moved would go unnoticed."""
+    nodes = ast.walk(ast.parse(script.read_text("utf-8")))
+    for node in (node for node in nodes if isinstance(node, ast.ImportFrom) and not node.level):
+        if (node.module or "").split(".")[0] == "kinema":
+            module = importlib.import_module(node.module)
+            for name in (alias.name for alias in node.names):
+                assert hasattr(module, name) or importlib.util.find_spec(f"{node.module}.{name}"), (
+                    f"{node.module}.{name}"
+                )
 
 
 @pytest.mark.parametrize(

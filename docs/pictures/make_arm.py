@@ -7,7 +7,7 @@ import numpy as np
 from kinema.demo.scenes.arm import STOOL, ArmScene
 from kinema.demo.scenes.sorting import bin_boxes
 from kinema.io.images import gif_bytes
-from kinema.render.body import Body
+from kinema.render.body import DrawnBody
 from kinema.render.camera import PictureCamera
 from kinema.render.ground_image import GroundImage
 from kinema.render.meshes import Mesh, globe, joined, tube
@@ -64,7 +64,7 @@ def main() -> None:
     for _ in range(round(SECONDS * FPS)):
         for _ in range(60 // FPS):
             scene.step(1 / 60)
-        frames.append(renderer.picture(Body(joined([*still, *things(scene)]))))
+        frames.append(renderer.picture(DrawnBody(joined([*still, *things(scene)]))))
     path = Path(__file__).parent / "arm.gif"
     path.write_bytes(gif_bytes(frames, FPS))
     print(f"{path.name}: {len(frames)} frames, {path.stat().st_size // 1024} KB")
