@@ -106,17 +106,24 @@ def _git(*words: str) -> str:
 
 def fingerprint(name: str) -> str:
     """Return 12 hexadecimal digits that change with the sources that a file of figures depends on."""
-    figures, digest = FIGURES[name], hashlib.sha256()
-    for path in sorted({*_files(f"src/kinema/{room}" for room in figures.rooms), *_files(figures.beside)}):
+    digest = hashlib.sha256()
+    for path in sources(name):
         digest.update(f"{path.relative_to(ROOT).as_posix()} {_content(path)}\n".encode())
     return digest.hexdigest()[:12]
 
 
+def sources(name: str) -> list[Path]:
+    """Return the sources that a file of figures depends on."""
+    figures = FIGURES[name]
+    return sorted({*_files(f"src/kinema/{room}" for room in figures.rooms), *_files(figures.beside)})
+
+
 def _files(places: Any) -> Iterator[Path]:
-    """Yield the sources in folders and files. Tests change no figure."""
+    """Yield the sources in folders and files. Tests change no figure; a build of the page writes `protocol.ts`."""
     for place in map(ROOT.joinpath, places):
         found = [place] if place.is_file() else [*place.rglob("*.py"), *place.glob("web/**/*.ts")]
-        yield from (path for path in found if not path.name.startswith("test_") and "node_modules" not in path.parts)
+        kept = (path for path in found if "node_modules" not in path.parts and path.name != "protocol.ts")
+        yield from (path for path in kept if not path.name.startswith("test_"))
 
 
 @cache

@@ -2,8 +2,8 @@
 
 A seeded sample of the constants of feet, walk, legs, motion and bake is doubled or halved in a copy of the sources.
 The tests of the constant's module run first, then those of its room. Constants that no test notices are survivors.
-With `--own`, only the tests of the module run, as plain Python: half an hour instead of hours, and its survivors are
-the ones to try again without it (`--only`).
+With `--own`, only the tests of the module run, as plain Python where it holds kernels: half an hour instead of hours,
+and its survivors are the ones to try again without it (`--only`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("stages/feet", "stages/walk", "stages/legs", "motion", "bake")
 ALSO = {"motion": ["tests/bake"]}
 """Tests that cover a room besides its own folder."""
+
+WITHOUT_KERNELS = ("bake",)
+"""Rooms whose constants no kernel reads: their tests run compiled, which is faster, and find all kernels compiled."""
 
 NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 SAMPLE = 60
@@ -99,9 +102,18 @@ def tests_of(path: str) -> list[list[str]]:
     return [step for index, step in enumerate(present) if step and step not in present[:index]]
 
 
-def run_tests(folder: Path, tests: list[str], compiled: bool) -> str | None:
-    """Run tests in a copy of the sources; return the name of the first that fails."""
-    environment = dict(os.environ, PYTHONPATH=f"{folder / 'src'}:{folder}", NUMBA_CACHE_DIR=str(folder / "cache"))
+def compiles_own(path: str) -> bool:
+    """Say whether the tests of a module itself run compiled."""
+    return any(path.startswith(f"src/kinema/{room}") for room in WITHOUT_KERNELS)
+
+
+def run_tests(folder: Path, tests: list[str], compiled: bool, changes_kernels: bool = True) -> str | None:
+    """Run tests in a copy of the sources; return the name of the first that fails.
+
+    changes_kernels: whether what they compile is of no use to anyone else, and kept in the copy.
+    """
+    environment = dict(os.environ, PYTHONPATH=f"{folder / 'src'}:{folder}")
+    environment |= {"NUMBA_CACHE_DIR": str(folder / "cache")} if changes_kernels else {}
     environment |= {} if compiled else {"NUMBA_DISABLE_JIT": "1"}
     marks = [] if compiled else ["-m", "not slow_uncompiled"]
     profile = "quick" if compiled else "uncompiled"
@@ -129,6 +141,16 @@ def copy_tree(folder: Path, cache: Path | None) -> None:
         shutil.copytree(cache, folder / "cache")
 
 
+def unchanged_runs(folder: Path, sample: list[Constant], own: bool, compiled: bool) -> Iterator[str | None]:
+    """Run the tests that cover a sample without a change, one set after the other; yield what fails in each."""
+    which = slice(0, 1) if own else slice(-1, None)
+    ways = {
+        (*step, compiles_own(one.path) if own else compiled) for one in sample for step in tests_of(one.path)[which]
+    }
+    for *tests, way in sorted(ways):
+        yield run_tests(folder, tests, way, not own)
+
+
 def judge(constant: Constant, factor: float, base: Path, compiled: bool, own: bool) -> Result:
     """Change one constant in a copy and run the tests that cover it."""
     with tempfile.TemporaryDirectory(dir=base) as place:
@@ -141,8 +163,8 @@ def judge(constant: Constant, factor: float, base: Path, compiled: bool, own: bo
         changed = f"({value}) * 2" if factor > 1 else f"({value}) // 2" if constant.whole else f"({value}) * 0.5"
         source.write_bytes(text[: constant.start] + changed.encode() + text[constant.end :])
         for step, tests in enumerate(tests_of(constant.path)[: 1 if own else None]):
-            # The tests of the module itself are quick as plain Python: some only run that way.
-            failed = run_tests(folder, tests, compiled=False) if step == 0 else None
+            # The tests of a module with kernels are quick as plain Python: some only run that way.
+            failed = run_tests(folder, tests, compiles_own(constant.path), False) if step == 0 else None
             if failed := failed or (None if own else run_tests(folder, tests, compiled)):
                 return Result(constant.path, constant.name, factor, failed)
     return Result(constant.path, constant.name, factor, "")
@@ -174,10 +196,9 @@ def main() -> None:
         copy_tree(unchanged, None)
         began = time.monotonic()
         compiles = not (given.uncompiled or given.own)
-        which = slice(0, 1) if given.own else slice(-1, None)
-        covering = sorted({test for one in sample for step in tests_of(one.path)[which] for test in step})
-        if failed := run_tests(unchanged, covering, compiles):
-            sys.exit(f"the tests fail without a change: {failed}")
+        for failed in unchanged_runs(unchanged, sample, given.own, compiles):
+            if failed:
+                sys.exit(f"the tests fail without a change: {failed}")
         print(f"without a change all tests pass, in {time.monotonic() - began:.0f} s", flush=True)
         factors = [random.Random(f"{given.seed} {one.name}").choice((2.0, 0.5)) for one in sample]
         results = []

@@ -1,9 +1,10 @@
 """Committed figures are those of the code that is committed with them."""
 
 import json
+import subprocess
 
 import pytest
-from benchmarks.provenance import FIGURES, RESULTS, fingerprint, stamps
+from benchmarks.provenance import FIGURES, RESULTS, ROOT, fingerprint, sources, stamps
 
 
 def test_every_file_of_figures_is_known():
@@ -20,3 +21,12 @@ def test_figures_are_not_older_than_the_code_they_speak_of(name):
     for made in found:
         assert made.get("sources") == fingerprint(name), measure
         assert made.get("commit"), measure
+
+
+def test_fingerprints_are_of_files_that_everyone_has():
+    """A page that was built leaves files beside the sources; a fresh clone has none."""
+    listed = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is no clone")
+    there = {ROOT / name for name in listed.stdout.split("\0")}
+    assert {path for name in FIGURES for path in sources(name)} <= there
