@@ -8,12 +8,11 @@ from kinema.demo.scenes.arm import STOOL, ArmScene
 from kinema.demo.scenes.sorting import bin_boxes
 from kinema.io.images import gif_bytes
 from kinema.render.body import DrawnBody
-from kinema.render.camera import PictureCamera
+from kinema.render.camera import DrawingSpace, PictureCamera
 from kinema.render.ground_image import GroundImage
+from kinema.render.look import THEMES
 from kinema.render.meshes import Mesh, globe, joined, tube
 from kinema.render.renderer import Renderer, sun_for
-from kinema.render.space import DrawingSpace
-from kinema.render.themes import THEMES
 from kinema.world.plane import Plane
 
 SIZE, VIEW, FPS, SECONDS, START = (400, 280), (24.0, 20.0), 12, 7.0, 1.5

@@ -11,13 +11,11 @@ import kinema as km
 from kinema.demo import course, humanoid, quadruped, rocks, spider
 from kinema.io.images import gif_bytes, png_bytes
 from kinema.render.camera import along, axes_looking
-from kinema.render.drawing import film, strip
+from kinema.render.drawing import film, sheet, strip
 from kinema.render.look import Look
 from kinema.render.meshes import Mesh, joined, smoothed
 from kinema.render.raster import fill
-from kinema.render.renderer import coarse, shaded
-from kinema.render.shadows import shade_ground
-from kinema.render.sheet import sheet
+from kinema.render.renderer import coarse, shade_ground, shaded
 
 HERE = Path(__file__).parent
 SUN = np.array((-0.40, 1.0, 0.75)) / np.linalg.norm((-0.40, 1.0, 0.75))

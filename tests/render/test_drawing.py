@@ -9,11 +9,9 @@ import kinema as km
 from kinema.demo import humanoid, quadruped, spider, stairs
 from kinema.errors import InputError
 from kinema.render.bones import DrawnBones, drawn_joints
-from kinema.render.camera import VIEWS, PictureCamera
+from kinema.render.camera import VIEWS, DrawingSpace, PictureCamera
 from kinema.render.drawing import film, poses_that_fit, still, strip
-from kinema.render.look import Look
-from kinema.render.space import DrawingSpace
-from kinema.render.themes import THEMES
+from kinema.render.look import THEMES, Look
 
 SIZE = (160, 120)
 

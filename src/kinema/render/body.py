@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,9 @@ from kinema.errors import InputError
 from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.render.bones import DrawnBones
-from kinema.render.camera import along
+from kinema.render.camera import DrawingSpace, along
+from kinema.render.look import Theme
 from kinema.render.meshes import Mesh, joined, smoothed
-from kinema.render.space import DrawingSpace
-from kinema.render.themes import Theme
-
-SHOWS = ("bones", "skin", "both")
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,10 @@ class Sculptor:
         if self.show == "bones":
             return self._joints(pose)
         palette = self.character.skeleton.palette(pose)
-        return _outermost(np.concatenate([skin.deform(palette) for skin in self.character.skins]).astype(np.float64))
+        points = np.concatenate([skin.deform(palette) for skin in self.character.skins]).astype(np.float64)
+        # The farthest in 26 directions are enough to fit a picture around them.
+        ways = np.array([way for way in product((-1.0, 0.0, 1.0), repeat=3) if any(way)])
+        return points[np.argmax(along(ways, points), axis=0)]
 
     @cached_property
     def _bones(self) -> DrawnBones:
@@ -77,19 +78,16 @@ class Sculptor:
     def _skin(self, pose: Pose, space: DrawingSpace) -> Mesh:
         """Return all skins as the pose deforms them, with new normals."""
         palette = self.character.skeleton.palette(pose)
-        return joined([self._surface(skin, palette, space) for skin in self.character.skins])
-
-    def _surface(self, skin: Any, palette: Any, space: DrawingSpace) -> Mesh:
-        mesh = smoothed(space.points(skin.deform(palette).astype(np.float64)), skin.triangles, self.theme.skin)
-        if skin.colours is None:
-            return mesh
-        return Mesh(mesh.vertices, mesh.triangles, mesh.normals, np.asarray(skin.colours, np.float64))
-
-
-def _outermost(points: Any) -> Any:
-    """Return (26, 3): of points (n, 3) the farthest in 26 directions, enough to fit a picture around them."""
-    ways = [(x, y, z) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0) for z in (-1.0, 0.0, 1.0) if x or y or z]
-    return points[np.argmax(along(np.array(ways), points), axis=0)]
+        return joined(
+            [
+                smoothed(
+                    space.points(skin.deform(palette).astype(np.float64)),
+                    skin.triangles,
+                    self.theme.skin if skin.colours is None else skin.colours,
+                )
+                for skin in self.character.skins
+            ]
+        )
 
 
 def _moved(mesh: Mesh | None, offset: Any) -> Mesh | None:

@@ -11,8 +11,8 @@ from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
+from kinema.render.look import Theme
 from kinema.render.meshes import Mesh, globe, joined, tube
-from kinema.render.themes import Theme
 
 BONE_WIDTH = 0.036
 """Largest radius of a bone that is one body size long. It grows with the square root of the length, so that fingers are

@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kinema import validation
 from kinema.errors import InputError
+from kinema.io.images import captioned
 from kinema.model.character import Character
 from kinema.model.clip import Clip
-from kinema.render.body import DrawnBody
-from kinema.render.camera import MARGIN, PictureCamera, along, axes_seen
-from kinema.render.look import PICTURE_SIZE, Look
-from kinema.render.staging import Staging
+from kinema.render.body import DrawnBody, Sculptor
+from kinema.render.camera import FLESH, MARGIN, DrawingSpace, PictureCamera, along, axes_seen
+from kinema.render.ground_image import GroundImage
+from kinema.render.look import PICTURE_SIZE, THEMES, Look
+from kinema.render.renderer import Renderer, sun_for
+from kinema.world.plane import Plane
+
+GROUND_SAMPLES = 2
+"""Samples per pixel of uneven ground, in each direction. A plane has no edges and needs one."""
+
+
+@dataclass(frozen=True)
+class Staging:
+    """A clip of a character, prepared for drawing."""
+
+    sculptor: Sculptor
+    clip: Clip
+    look: Look
+    space: DrawingSpace
+    points: Any
+    """(times, k, 3): what a picture of each time must show, in drawing space."""
+
+    @classmethod
+    def of(cls, character: Character, clip: Clip | None, times: Any, look: Look) -> Staging:
+        """Prepare a clip, or None for the rest pose. times: seconds, enough of them to tell how far it moves."""
+        sculptor = Sculptor(character, THEMES[look.theme], look.show)
+        clip = Clip("rest", character.skeleton, ()) if clip is None else clip
+        outline = np.stack([sculptor.outline(clip.sample(time)) for time in times])
+        space = DrawingSpace.of(character, outline)
+        points = space.points(outline)
+        return cls(sculptor, clip, look, space, np.concatenate((points - FLESH, points + FLESH), axis=1))
+
+    def body(self, time: float) -> DrawnBody:
+        return self.sculptor.body(self.clip.sample(time), self.space)
+
+    def renderer(self, points: Any, camera: PictureCamera, fine: int) -> Renderer:
+        """Make a renderer for motion within these points (n, k, 3). fine: samples per pixel in each direction."""
+        sun, theme, ground = sun_for(camera), THEMES[self.look.theme], self.look.ground
+        if ground is None:
+            ground = Plane(self.space.points_back(np.zeros(3)), self.space.axes[1])
+        detail = 1 if isinstance(ground, Plane) else GROUND_SAMPLES
+        floor = GroundImage.seen(ground, self.space, camera, detail, sun, points, theme)
+        return Renderer(camera, floor, sun, theme, fine)
+
 
 STILL_SAMPLES, FILM_SAMPLES = 3, 2
 """Samples per pixel in each direction, of a picture and of a film frame: smooth edges, and half the work for frames
@@ -52,37 +94,15 @@ FIT_SKINS = 8
 
 
 def still(character: Character, clip: Clip | None, time: float, look: Look) -> Any:
-    """Draw one pose.
-
-    Parameters
-    ----------
-    character
-        The character.
-    clip, time
-        The clip, or None for the rest pose, and the time in it, seconds.
-    look
-        View, size, theme and ground.
-
-    Returns
-    -------
-    (height, width, 3), uint8.
-
-    Example
-    -------
-    >>> image = still(person, person.clips["walk"], 0.3, Look(size=(320, 240)))
-    """
+    """Draw one pose: (height, width, 3), uint8. clip: None for the rest pose. time: in the clip, seconds."""
     return _drawn_together(character, clip, np.array([time]), look, "three-quarter", look.size or PICTURE_SIZE)
 
 
 def strip(character: Character, clip: Clip | None, span: tuple[float, float], count: int, look: Look) -> Any:
-    """Draw `count` poses in one picture, evenly spaced over a time span in seconds.
+    """Draw `count` poses in one picture, (height, width, 3), uint8, evenly spaced over a time span in seconds.
 
     A clip that travels spreads them along its way. Where they would be too close they are moved apart, unless a ground
     is given: on that they stay where they are.
-
-    Returns
-    -------
-    (height, width, 3), uint8.
     """
     _check_poses(count)
     return _drawn_together(character, clip, np.linspace(*span, count), look, "side", look.size)
@@ -163,3 +183,51 @@ def _strip_size(seen: Any) -> tuple[int, int]:
     wide, high = np.ptp(seen.reshape(-1, 3), axis=0)[:2]
     height = STRIP_WIDTH * high / max(wide, np.finfo(float).tiny) * (1 + 2 * MARGIN)
     return STRIP_WIDTH, int(np.clip(round(height), *STRIP_HEIGHTS))
+
+
+CELL_SIZE = (160, 120)
+"""Default width and height of one moment, pixels."""
+
+CAPTION = 16
+"""Height of the line below a moment, pixels."""
+
+MAX_MOMENTS = 32
+"""Most moments of a clip."""
+
+MAX_SHEET_PIXELS = 2**25
+"""Pixels of a sheet: 8192 by 4096. They are 100 MB."""
+
+
+def sheet(character: Character, clips: Sequence[Clip], moments: int, look: Look) -> Any:
+    """Draw some moments of each clip, evenly spaced over it, each with its time: (height, width, 3), uint8.
+
+    A row for each clip, from above; the first and the last of its moments are its ends. look: `look.size` is the size
+    of one moment. The camera of a row shows the whole clip.
+    """
+    if not 1 <= moments <= MAX_MOMENTS:
+        raise InputError(f"a sheet of {moments} moments; allowed are 1 to {MAX_MOMENTS}")
+    if not clips:
+        raise InputError(f"{character.name!r} has no clip, which a sheet needs")
+    look = replace(look, size=look.size or CELL_SIZE)
+    width, height = look.size or CELL_SIZE
+    pixels = len(clips) * moments * width * (height + CAPTION)
+    if pixels > MAX_SHEET_PIXELS:
+        raise InputError(
+            f"{moments} moments of {len(clips)} clips are {pixels:,} pixels; allowed are {MAX_SHEET_PIXELS:,}: draw "
+            "fewer moments, one clip or a smaller size"
+        )
+    return np.concatenate([_row(character, clip, moments, look) for clip in clips])
+
+
+def _row(character: Character, clip: Clip, moments: int, look: Look) -> Any:
+    """Draw one clip: (height, width, 3)."""
+    times = np.linspace(0.0, clip.duration or 0.0, moments)
+    staging = Staging.of(character, clip, times, look)
+    camera = PictureCamera.fitted(staging.points.reshape(-1, 3), look.angles("three-quarter"), look.size or CELL_SIZE)
+    renderer = staging.renderer(staging.points, camera, FILM_SAMPLES)
+    theme = THEMES[look.theme]
+    cells = []
+    for k, time in enumerate(times):
+        text = f"{clip.name}  {time:.2f} s" if k == 0 else f"{time:.2f} s"
+        cells.append(captioned(renderer.picture(staging.body(time)), text, CAPTION, theme.background, theme.middle))
+    return np.concatenate(cells, axis=1)

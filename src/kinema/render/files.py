@@ -11,9 +11,8 @@ from kinema.io.films import ENCODERS, film_bytes
 from kinema.io.images import gif_bytes, png_bytes
 from kinema.model.character import Character
 from kinema.model.clip import Clip
-from kinema.render.drawing import film, poses_that_fit, still, strip
+from kinema.render.drawing import film, poses_that_fit, sheet, still, strip
 from kinema.render.look import Look
-from kinema.render.sheet import sheet
 
 
 def render(
@@ -30,27 +29,10 @@ def render(
 ) -> str:
     """Draw a character to a .png, .gif, .mp4 or .webm file, and return a line that says what was drawn.
 
-    Parameters
-    ----------
-    character, output, look
-        What to draw, the new file, and how it looks.
-    clip
-        Name of the clip. Default: the first.
-    time
-        Seconds, as on the command line: "1.5" or "0.5:2". Default: the whole clip.
-    poses
-        Poses of a strip; fewer are drawn where they would hide each other.
-    moments
-        Moments of each clip on a contact sheet: of `clip` where that is given, else of all.
-    fps
-        Frames per second of a film.
-    force
-        Whether to overwrite an existing file.
-
-    Raises
-    ------
-    InputError
-        If a value is not allowed, or the file exists and `force` is false.
+    clip: its name; default: the first. time: seconds as on the command line, "1.5" or "0.5:2"; default: the whole clip.
+    poses: of a strip; fewer are drawn where they would hide each other. moments: of each clip on a contact sheet. fps:
+    frames per second of a film. Raises InputError for a value that is not allowed, or if the file exists and `force` is
+    false.
     """
     kind = output.suffix.lower()
     if kind not in (".png", ".gif", *ENCODERS):
@@ -59,9 +41,17 @@ def render(
         raise FileError("the file exists; --force overwrites it", str(output))
     if poses is not None and moments is not None:
         raise InputError("--strip and --sheet exclude each other")
-    chosen = _clip(character, clip)
+    if clip is not None and clip not in character.clips:
+        raise InputError(f"there is no clip {clip!r}; {suggestion(clip, character.clips)}")
+    chosen = next(iter(character.clips.values()), None) if clip is None else character.clips[clip]
     if moments is not None:
-        return _draw_sheet(character, output, [chosen] if clip else list(character.clips.values()), moments, look, time)
+        if kind != ".png":
+            raise InputError(f"the output is {output.name!r}; --sheet draws a picture, a .png")
+        if time is not None:
+            raise InputError("--time does not apply to --sheet, which shows whole clips")
+        clips = list(character.clips.values()) if clip is None else [character.clips[clip]]
+        atomic.write(output, [png_bytes(sheet(character, clips, moments, look))])
+        return f"{output}: {counted(moments, 'moment')} of {counted(len(clips), 'clip')}"
     start, end = _span(time, chosen)
     what = "at rest" if chosen is None else f"clip {chosen.name!r}"
     if kind != ".png":
@@ -89,18 +79,6 @@ def render(
     return f"{output}: {what}"
 
 
-def _draw_sheet(
-    character: Character, output: Path, clips: list[Any], moments: int, look: Look, time: str | None
-) -> str:
-    """Draw a contact sheet, and return a line that says what was drawn."""
-    if output.suffix.lower() != ".png":
-        raise InputError(f"the output is {output.name!r}; --sheet draws a picture, a .png")
-    if time is not None:
-        raise InputError("--time does not apply to --sheet, which shows whole clips")
-    atomic.write(output, [png_bytes(sheet(character, clips, moments, look))])
-    return f"{output}: {counted(moments, 'moment')} of {counted(len(clips), 'clip')}"
-
-
 def size(text: str) -> tuple[int, int]:
     """Parse "640x480" into width and height."""
     sides = text.lower().split("x")
@@ -112,14 +90,6 @@ def size(text: str) -> tuple[int, int]:
 def view(text: str) -> Any:
     """Parse the name of a view, or two angles such as "35,10"."""
     return [_number("--view", part) for part in text.split(",", 1)] if "," in text else text
-
-
-def _clip(character: Character, name: str | None) -> Clip | None:
-    if name is None:
-        return next(iter(character.clips.values()), None)
-    if name not in character.clips:
-        raise InputError(f"there is no clip {name!r}; {suggestion(name, character.clips)}")
-    return character.clips[name]
 
 
 def _span(text: str | None, clip: Clip | None) -> tuple[float, float]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema.math import arrays
 from kinema.math.arrays import smoothstep
-from kinema.render.camera import PictureCamera, along
-from kinema.render.ground_view import view_ground
-from kinema.render.space import DrawingSpace
-from kinema.render.themes import Theme
+from kinema.render.camera import DrawingSpace, PictureCamera, along
+from kinema.render.look import Theme
+from kinema.render.raster import facing, fill
+from kinema.world.function_ground import FunctionGround
+from kinema.world.ground import Ground
 
 GRID_CELLS = 4.0
 """About how many grid cells a body size has; the cell is rounded to 1, 2 or 5 times a power of ten."""
@@ -51,7 +53,7 @@ class GroundImage:
         """Draw a ground. poses: (n, k, 3), points in drawing space that enclose the motion at some times."""
         camera, (near, far) = camera.finer(fine), GROUND_FADES
         motion = np.stack((poses.min(axis=(0, 1)), poses.max(axis=(0, 1))))
-        hit, point, normal = view_ground(ground, space, camera, motion + np.array([[-far], [far]]), poses)
+        hit, point, normal = view_ground(ground, space, camera, motion + np.array([[-far], [far]]))
         beyond = np.linalg.norm(np.maximum(np.maximum(motion[0] - point, point - motion[1]), 0.0)[..., ::2], axis=-1)
         share = np.clip((far - beyond) / (far - near), 0.0, 1.0)
         presence = np.where(hit, smoothstep(share), 0.0)
@@ -83,3 +85,58 @@ def _lines(point: Any, spacing: float, camera: PictureCamera) -> Any:
         off = np.abs(along - spacing * np.rint(along / spacing))
         covered = np.maximum(covered, np.clip((GRID_LINE / 2 - off) / soft + 0.5, 0.0, 1.0))
     return covered
+
+
+HEIGHTS = 256
+"""Samples along each side of the visible box, for ground given by a function."""
+
+
+class GroundView(NamedTuple):
+    """The ground in each pixel, in drawing space."""
+
+    hit: Any
+    """(height, width): whether there is ground."""
+    point: Any
+    """(height, width, 3): the point that is seen."""
+    normal: Any
+    """(height, width, 3): the unit normal there."""
+
+
+def view_ground(ground: Any, space: DrawingSpace, camera: PictureCamera, box: Any) -> GroundView:
+    """Return what a camera sees of a ground within a box (2, 3), given by its lower and upper corner.
+
+    From below, the ground is invisible, because it would hide everything.
+    """
+    if camera.axes[2, 1] >= 0.0:
+        shape = (camera.size[1], camera.size[0])
+        return GroundView(np.zeros(shape, bool), np.zeros((*shape, 3)), np.zeros((*shape, 3)))
+    if isinstance(ground, FunctionGround) or not isinstance(ground, Ground):
+        return _by_heights(ground, space, camera, box)
+    way = camera.axes[2]
+    corners = np.array([(x, y, z) for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
+    depths = (corners - camera.centre) @ way
+    origins = camera.pixels() + depths.min() * way
+    hits = ground.cast(space.points_back(origins), space.directions_back(way), np.ptp(depths) * space.size)
+    normal = space.directions(hits.normal)
+    return GroundView(hits.hit & (normal[..., 1] >= 0.0), space.points(hits.point), normal)
+
+
+def _by_heights(ground: Any, space: DrawingSpace, camera: PictureCamera, box: Any) -> GroundView:
+    """Draw ground given by a function as a mesh. Rays that march along it are slow, except straight down."""
+    x, z = (np.linspace(box[0, axis], box[1, axis], HEIGHTS) for axis in (0, 2))
+    above = np.stack(np.broadcast_arrays(x[:, np.newaxis], box[1, 1], z), axis=-1).reshape(-1, 3)
+    down, drop = np.array((0.0, -1.0, 0.0)), float(box[1, 1] - box[0, 1])
+    hits = ground.cast(space.points_back(above), space.directions_back(down), drop * space.size)
+    points = space.points(hits.point)
+    corner = (np.arange(HEIGHTS - 1)[:, np.newaxis] * HEIGHTS + np.arange(HEIGHTS - 1)).reshape(-1)
+    a, b, c, d = corner, corner + 1, corner + HEIGHTS + 1, corner + HEIGHTS
+    triangles = np.concatenate((np.stack((a, b, c), 1), np.stack((a, c, d), 1)))
+    triangles = triangles[hits.hit[triangles].all(axis=1)]
+    projected = camera.project(points)
+    triangles = facing(projected, triangles)
+    seen = fill(projected, triangles, (camera.size[1], camera.size[0]))
+    point, normal = np.zeros((*seen.owner.shape, 3)), np.zeros((*seen.owner.shape, 3))
+    point[seen.seen] = seen.of(triangles, points)
+    p, q, r = (points[triangles[:, k]] for k in range(3))
+    normal[seen.seen] = arrays.unit(np.cross(q - p, r - p))[seen.owner[seen.seen]]
+    return GroundView(seen.seen, point, normal)

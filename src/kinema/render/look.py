@@ -3,13 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from kinema import validation
 from kinema.errors import InputError
-from kinema.render.body import SHOWS
 from kinema.render.camera import VIEWS
-from kinema.render.themes import THEMES
+
+
+def _colour(text: str) -> Any:
+    """Parse "rrggbb" into (3,), 0 to 1."""
+    return np.array([int(text[k : k + 2], 16) for k in (0, 2, 4)]) / 255
+
+
+class Theme(NamedTuple):
+    """Colours, (3,), red, green and blue from 0 to 1."""
+
+    background: Any
+    ground: Any
+    line: Any
+    left: Any
+    right: Any
+    middle: Any
+    skin: Any
+    shade: float
+    """How much darker the ground is in shadow, 0 to 1."""
+
+
+THEMES = {
+    "light": Theme(
+        background=_colour("f6f7f9"),
+        ground=_colour("e9ebef"),
+        line=_colour("c3c8d1"),
+        left=_colour("e8833a"),
+        right=_colour("3f86d6"),
+        middle=_colour("8b93a1"),
+        skin=_colour("c9bfb2"),
+        shade=0.42,
+    ),
+    "dark": Theme(
+        background=_colour("14171c"),
+        ground=_colour("22272f"),
+        line=_colour("3a424e"),
+        left=_colour("ff9a4d"),
+        right=_colour("5aa2f2"),
+        middle=_colour("b8c0cc"),
+        skin=_colour("c9bfb2"),
+        shade=0.55,
+    ),
+}
+
+
+SHOWS = ("bones", "skin", "both")
 
 MIN_SIDE = 8
 """Pixels: shortest side of a picture."""
@@ -23,14 +69,7 @@ PICTURE_SIZE = (640, 480)
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a character is drawn.
-
-    Raises InputError for a value that is not allowed.
-
-    Example
-    -------
-    >>> Look(view=(30.0, 15.0), size=(320, 240), theme="dark", show="skin")
-    """
+    """How a character is drawn. Raises InputError for a value that is not allowed."""
 
     view: str | tuple[float, float] | None = None
     """One of `VIEWS`, or azimuth (degrees from the front towards the character's right) and elevation (degrees above
@@ -64,6 +103,5 @@ class Look:
                 raise InputError(f"view is {view!r}; allowed are {', '.join(map(repr, VIEWS))} and two angles")
             return VIEWS[view]
         azimuth, elevation = view
-        return validation.number("view[0]", azimuth, -360.0, 360.0), validation.number(
-            "view[1]", elevation, -90.0, 90.0
-        )
+        azimuth = validation.number("view[0]", azimuth, -360.0, 360.0)
+        return azimuth, validation.number("view[1]", elevation, -90.0, 90.0)

@@ -111,13 +111,13 @@ def _between_rings(rings: int, sides: int) -> Any:
 
 
 def smoothed(vertices: Any, triangles: Any, colour: Any) -> Mesh:
-    """Make a mesh of one colour with smooth normals: the mean of the adjacent triangles, weighted by area."""
+    """Make a mesh with smooth normals: the mean of the adjacent triangles, weighted by area. colour: (3,) or (V, 3)."""
     a, b, c = (vertices[triangles[:, n]] for n in range(3))
     flat = np.cross(b - a, c - a)
     normals = np.stack(
         [sum(np.bincount(triangles[:, n], flat[:, axis], len(vertices)) for n in range(3)) for axis in range(3)], axis=1
     )
-    return Mesh(vertices, triangles, arrays.unit(normals), np.tile(np.asarray(colour, float), (len(vertices), 1)))
+    return Mesh(vertices, triangles, arrays.unit(normals), np.array(np.broadcast_to(colour, (len(vertices), 3)), float))
 
 
 def joined(meshes: Sequence[Mesh]) -> Mesh:

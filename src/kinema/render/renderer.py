@@ -9,12 +9,11 @@ import numpy as np
 
 from kinema.math import arrays
 from kinema.render.body import DrawnBody
-from kinema.render.camera import PictureCamera, along
+from kinema.render.camera import PictureCamera, along, axes_looking
 from kinema.render.ground_image import GroundImage
+from kinema.render.look import Theme
 from kinema.render.meshes import Mesh
 from kinema.render.raster import facing, fill
-from kinema.render.shadows import shade_ground
-from kinema.render.themes import Theme
 
 VEIL = 0.45
 """Opacity of the skin where bones show through it, 0 to 1."""
@@ -44,7 +43,11 @@ class Renderer:
     def picture(self, body: DrawnBody) -> Any:
         """Return (height, width, 3), uint8: a body on its ground."""
         meshes = [mesh for mesh in (body.bones, body.skin) if mesh is not None]
-        image = coarse(self.floor.colour * self._ground_light(meshes[-1])[..., np.newaxis], self.floor.fine)
+        floor = self.floor
+        light = np.ones(floor.depth.shape)
+        shade = shade_ground(meshes[-1], self.sun, floor.point)
+        light.reshape(-1)[floor.shown] -= self.theme.shade * floor.presence * shade
+        image = coarse(floor.colour * light[..., np.newaxis], floor.fine)
         for mesh in meshes:
             veiled = mesh is body.skin and body.bones is not None
             image = self._over(image, mesh, VEIL if veiled else 1.0, closed=mesh is body.bones)
@@ -76,14 +79,6 @@ class Renderer:
         kept = (row // self.fine) * self.camera.size[0] + column // self.fine
         return kept[in_front], shaded(colour, normal, self.sun, camera.axes[2])[in_front]
 
-    def _ground_light(self, mesh: Mesh) -> Any:
-        """Return (height, width): brightness of the ground below a mesh, 1 where nothing shades it."""
-        floor = self.floor
-        light = np.ones(floor.depth.shape)
-        shade = shade_ground(mesh, self.sun, floor.point)
-        light.reshape(-1)[floor.shown] -= self.theme.shade * floor.presence * shade
-        return light
-
 
 def sun_for(camera: PictureCamera) -> Any:
     """Return the direction (3,) towards the sun, over the camera's shoulder, so that every view is lit alike."""
@@ -108,3 +103,35 @@ def coarse(image: Any, fine: int) -> Any:
     """Return (height, width, 3): each pixel the mean of `fine` by `fine` samples."""
     height, width, _ = image.shape
     return image.reshape(height // fine, fine, width // fine, fine, 3).mean(axis=(1, 3))
+
+
+DETAIL = 220
+"""Pixels of the silhouette per body size."""
+
+LONGEST_SIDE = 2048
+"""Pixels: longest side of the silhouette. Larger scenes get less detail."""
+
+SOFT = 4
+"""Pixels of the silhouette over which each of two passes blurs its edge, to either side."""
+
+
+def shade_ground(mesh: Mesh, sun: Any, points: Any) -> Any:
+    """Return (n,): how dark the shadow of a mesh is at points (n, 3) of the ground, 0 to 1.
+
+    sun: (3,), direction towards the sun. Ground above the mesh is shaded as ground below it is.
+    """
+    axes, border = axes_looking(-np.asarray(sun))[:2], 2 * SOFT
+    outline, at = along(axes, mesh.vertices), along(axes, points)
+    corner = outline.min(axis=0)
+    detail = min(DETAIL, LONGEST_SIDE / max(float((outline.max(axis=0) - corner).max()), LONGEST_SIDE / DETAIL))
+    outline, at = ((each - corner) * detail + border for each in (outline, at))
+    width, height = np.ceil(outline.max(axis=0)).astype(int) + 1 + border
+    flat = np.concatenate((outline, np.zeros((len(outline), 1))), axis=1)
+    dark = fill(flat, mesh.triangles, (height, width)).seen.astype(float)
+    for axis in (0, 1, 0, 1):  # Two box blurs make a tent: no visible edge remains.
+        dark = sum(np.roll(dark, k, axis) for k in range(-SOFT, SOFT + 1)) / (2 * SOFT + 1)
+    column, row = np.floor(at).astype(np.int64).T
+    reached = (column >= 0) & (column < width) & (row >= 0) & (row < height)
+    shade = np.zeros(len(points))
+    shade[reached] = dark[row[reached], column[reached]]
+    return shade

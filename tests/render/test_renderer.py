@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinema.render.meshes import Mesh
-from kinema.render.shadows import shade_ground
+from kinema.render.renderer import shade_ground
 
 CORNERS = np.array([(-1.0, 2.0, -1.0), (1.0, 2.0, -1.0), (1.0, 2.0, 1.0), (-1.0, 2.0, 1.0)])
 ROOF = Mesh(CORNERS, np.array([(0, 1, 2), (0, 2, 3)]), np.tile((0.0, 1.0, 0.0), (4, 1)), np.ones((4, 3)))
