@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kinema.errors import FileError, InputError
 from kinema.io import bvh, files
 from kinema.io.bvh import writer
-from kinema.io.bvh.format import MOST_JOINTS
+from kinema.io.bvh.reader import MOST_JOINTS
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip, Track

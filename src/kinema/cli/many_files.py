@@ -64,9 +64,8 @@ def run_files(
     """
     from kinema.cli.file_reports import print_reports, print_skipped
     from kinema.errors import InputError
-    from kinema.jobs.listing import items, skipped_formats
+    from kinema.jobs.listing import ReportFile, items, skipped_formats
     from kinema.jobs.many import run_many
-    from kinema.jobs.report_file import ReportFile
     from kinema.version import __version__
 
     found = [_readable(text) for text in files]

@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from kinema.errors import counted
+
 NOTHING = 1e-3
 """Body sizes below which a length is shown as 0."""
 
@@ -46,12 +48,8 @@ def _headline(facts: dict[str, Any]) -> Text:
     joints, clips, skins = (len(facts[what]) for what in ("joints", "clips", "skins"))
     file = facts["file"]
     line = _text(facts["name"] if file is None else file["name"], "bold")
-    line.append(f"  {_counted(joints, 'joint')}, {_counted(clips, 'clip')}, {_counted(skins, 'skin')}", "dim")
+    line.append(f"  {counted(joints, 'joint')}, {counted(clips, 'clip')}, {counted(skins, 'skin')}", "dim")
     return line
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _space(facts: dict[str, Any]) -> Text:
@@ -179,7 +177,7 @@ def _skins(skins: list[dict[str, Any]]) -> Text:
     if not skins:
         return Text("No skins.", "dim")
     vertices, triangles = (sum(skin[what] for skin in skins) for what in ("vertices", "triangles"))
-    return Text(f"{_counted(len(skins), 'skin')}: {vertices:,} vertices, {triangles:,} triangles")
+    return Text(f"{counted(len(skins), 'skin')}: {vertices:,} vertices, {triangles:,} triangles")
 
 
 def _sentences(title: str, sentences: list[str], everything: bool) -> list[Text]:

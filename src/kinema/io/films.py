@@ -31,33 +31,19 @@ COLOURS = (
 
 
 def film_bytes(frames: Iterable[Any], fps: float, kind: str) -> bytes:
-    """Encode frames as a film.
+    """Encode frames, (height, width, 3), uint8, all of one shape, as a film. kind: ".mp4" or ".webm".
 
-    Parameters
-    ----------
-    frames
-        One or more arrays (height, width, 3), uint8, all of one shape; they may come from a generator. Sides of an odd
-        length are one pixel longer in the film: the formats have colours for pairs of pixels.
-    fps
-        Frames per second, above 0.
-    kind
-        ".mp4" or ".webm".
-
-    Returns
-    -------
-    The content of the file.
-
-    Raises
-    ------
-    InputError
-        If there are no frames, their shapes or types do not fit, or `fps` or `kind` is not allowed.
-    MissingPackageError
-        If imageio-ffmpeg is not installed.
+    They may come from a generator. Sides of an odd length are one pixel longer in the film: the formats have colours
+    for pairs of pixels. Raises MissingPackageError if imageio-ffmpeg is not installed.
     """
     validation.choice("kind", kind, ENCODERS)
     if validation.number("fps", fps, 0.0) <= 0.0:
         raise InputError(f"fps is {fps}; allowed are numbers above 0")
-    program, shape = _ffmpeg(), None
+    try:
+        import imageio_ffmpeg
+    except ModuleNotFoundError:
+        raise MissingPackageError('films need imageio-ffmpeg: pip install "kinema[video]"') from None
+    program, shape = str(imageio_ffmpeg.get_ffmpeg_exe()), None
     with tempfile.TemporaryDirectory() as folder:
         path, said, encoder = Path(folder) / f"film{kind}", Path(folder) / "said.txt", None
         with said.open("wb") as stream:
@@ -92,11 +78,3 @@ def _command(program: str, shape: tuple[int, ...], fps: float, path: Path) -> li
     raw = ("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{shape[1]}x{shape[0]}", "-r", f"{fps:g}", "-i", "-")
     settings = (*ENCODERS[path.suffix], *COLOURS, "-an", "-map_metadata", "-1", "-fflags", "+bitexact")
     return [program, "-hide_banner", "-loglevel", "error", "-y", *raw, *settings, "-flags:v", "+bitexact", str(path)]
-
-
-def _ffmpeg() -> str:
-    try:
-        import imageio_ffmpeg
-    except ModuleNotFoundError:
-        raise MissingPackageError('films need imageio-ffmpeg: pip install "kinema[video]"') from None
-    return str(imageio_ffmpeg.get_ffmpeg_exe())

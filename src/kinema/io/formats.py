@@ -108,7 +108,8 @@ def detect(data: bytes, name: str, folder: Path | None = None) -> Format:
         if format.codec.detect(head):
             return format
     hint = other_formats.hint(head, (folder or Path()) / name)
-    raise FileError(hint or f"the content is of no known format; allowed are {_listed()}", name)
+    known = ", ".join(f"{format.name} ({', '.join(format.suffixes)})" for format in FORMATS if format.suffixes)
+    raise FileError(hint or f"the content is of no known format; allowed are {known}", name)
 
 
 def of_suffix(suffix: str) -> Format | None:
@@ -128,7 +129,3 @@ def allowed(suffix: str) -> str:
     """Say which files are written instead of those with a suffix."""
     instead = "write .glb, which Blender opens and exports as such files; " if suffix.lower() in _BY_BLENDER else ""
     return f"{instead}allowed are {', '.join(WRITTEN)}"
-
-
-def _listed() -> str:
-    return ", ".join(f"{format.name} ({', '.join(format.suffixes)})" for format in FORMATS if format.suffixes)

@@ -32,26 +32,9 @@ PALETTE_FRAMES = 32
 
 
 def png_bytes(image: Any) -> bytes:
-    """Encode an image as PNG.
+    """Encode an image as PNG: (height, width), (height, width, 3) or (height, width, 4), uint8; or (height, width),
+    uint16.
 
-    Parameters
-    ----------
-    image
-        (height, width), (height, width, 3) or (height, width, 4), uint8; or (height, width), uint16.
-
-    Returns
-    -------
-    The content of a PNG file.
-
-    Raises
-    ------
-    InputError
-        If the image has another shape or type.
-    MissingPackageError
-        If Pillow is not installed.
-
-    Example
-    -------
     >>> Path("grey.png").write_bytes(png_bytes(np.zeros((4, 4), np.uint8)))
     """
     pixels = np.asarray(image)
@@ -68,30 +51,19 @@ def png_bytes(image: Any) -> bytes:
 
 
 def gif_bytes(frames: Sequence[Any], fps: float) -> bytes:
-    """Encode frames as an animated GIF that repeats for ever.
+    """Encode frames, (height, width, 3), uint8, all of one shape, as an animated GIF that repeats for ever.
 
     All frames share one palette. The format counts in hundredths of a second, so some frames last longer than others;
     the overall speed is right up to 50 frames per second. Identical frames that follow each other become one.
-
-    Parameters
-    ----------
-    frames
-        One or more arrays (height, width, 3), uint8, all of one shape.
-    fps
-        Frames per second, above 0.
-
-    Returns
-    -------
-    The content of a GIF file.
-
-    Raises
-    ------
-    InputError
-        If there are no frames, their shapes or types do not fit, or `fps` is not above 0.
-    MissingPackageError
-        If Pillow is not installed.
     """
-    pixels = _check_frames(frames)
+    pixels = [np.ascontiguousarray(frame) for frame in frames]
+    if not pixels:
+        raise InputError("there are no frames; a GIF needs one or more")
+    for i, frame in enumerate(pixels):
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or frame.shape != pixels[0].shape:
+            raise InputError(f"frames[{i}] is {frame.dtype} {frame.shape}; all must be uint8 of one (height, width, 3)")
+    if not pixels[0].size or max(pixels[0].shape) > GIF_MAX_SIDE:
+        raise InputError(f"frames are {pixels[0].shape}; sides are 1 to {GIF_MAX_SIDE} pixels")
     delays = _delays(len(pixels), validation.number("fps", fps, 0.0))
     pictures = _indexed(pixels)
     file = io.BytesIO()
@@ -116,18 +88,9 @@ def captioned(image: Any, text: str, height: int, paper: Any, ink: Any) -> Any:
 
 
 def read_grey(path: str | Path) -> Any:
-    """Read a grey picture, such as a height map.
+    """Read a grey picture, such as a height map: (height, width), uint8, or uint16 for 16 bits per pixel.
 
-    Returns
-    -------
-    (height, width): uint8, or uint16 if the file has 16 bits per pixel.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, is no picture, is too large, or has colours.
-    MissingPackageError
-        If Pillow is not installed.
+    Raises FileError if the file cannot be read, is no picture, is too large, or has colours.
     """
     path = Path(path)
     image = _pillow()
@@ -156,18 +119,6 @@ def _pillow() -> Any:
     except ModuleNotFoundError:
         raise MissingPackageError("pictures need Pillow: pip install pillow") from None
     return Image
-
-
-def _check_frames(frames: Sequence[Any]) -> list[Any]:
-    arrays = [np.ascontiguousarray(frame) for frame in frames]
-    if not arrays:
-        raise InputError("there are no frames; a GIF needs one or more")
-    for i, frame in enumerate(arrays):
-        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or frame.shape != arrays[0].shape:
-            raise InputError(f"frames[{i}] is {frame.dtype} {frame.shape}; all must be uint8 of one (height, width, 3)")
-    if not arrays[0].size or max(arrays[0].shape) > GIF_MAX_SIDE:
-        raise InputError(f"frames are {arrays[0].shape}; sides are 1 to {GIF_MAX_SIDE} pixels")
-    return arrays
 
 
 def _delays(count: int, fps: float) -> list[int]:

@@ -18,7 +18,6 @@ from kinema.model.character import Character
 from kinema.model.clip import Clip, Event, Track
 from kinema.model.limits import Slider
 from kinema.model.pose import Pose
-from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
 from kinema.roles import unit
@@ -99,19 +98,15 @@ class ConvertOrder(Order):
             raise InputError("its unit and its up are not known: no body was recognised; leave out --unit and --up")
         size, rotation = 1.0, np.array((0.0, 0.0, 0.0, 1.0))
         if self.unit is not None:
-            size = _metres(rig) / SYMBOLS[self.unit]
+            found = unit(rig)
+            if found.sure < LEAST_SURE:
+                raise InputError(f"its unit is not clear (perhaps {found.name}), so it cannot be converted to another")
+            size = found.metres / SYMBOLS[self.unit]
         if self.up is not None:
             rotation = _shortest(np.array(rig.up), np.array(UPS[self.up]))
         if size == 1.0 and rotation[3] == 1.0:
             return character
         return scaled_and_rotated(character, size, rotation)
-
-
-def _metres(rig: Rig) -> float:
-    found = unit(rig)
-    if found.sure < LEAST_SURE:
-        raise InputError(f"its unit is not clear (perhaps {found.name}), so it cannot be converted to another")
-    return found.metres
 
 
 def _shortest(start: Any, end: Any) -> Any:

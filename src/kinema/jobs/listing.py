@@ -49,31 +49,32 @@ def items(inputs: Iterable[str], output: Path, kind: str | None = None, suffixes
     which keeps the folder structure of the inputs. kind: suffix of new files in a folder; default: by the old ones.
     suffixes: of the files to look for in folders.
     """
-    _check_output(output)
-    found = list(_found(inputs, suffixes))
+    if output == Path("-"):
+        allowed = ", ".join(WRITTEN)
+        raise InputError(f"--output is '-'; files are not written to the terminal: give a file ({allowed}) or a folder")
+    # A name with a suffix is a file, unless there is a folder of that name.
+    if output.suffix and output.suffix.lower() not in WRITTEN and not output.is_dir():
+        instead = formats.allowed(output.suffix)
+        raise InputError(f"--output is {str(output)!r}, which ends in {output.suffix!r}; {instead}, or a folder")
+    found: dict[Path, Path] = {}
+    for text in inputs:
+        for path, relative in _matching(text, suffixes):
+            found.setdefault(path, relative)
+            if len(found) > MOST_FILES:
+                raise InputError(f"there are more than {MOST_FILES:,} files; is {text!r} the right folder?")
     if output.suffix.lower() in WRITTEN and not output.is_dir():
         if len(found) > 1:
             raise InputError(f"{output} is one file, but there are {len(found)} files; give a folder")
-        path = found[0][0]
+        path = next(iter(found))
         return [Item(path, path.name, output)]
     made: dict[Path, Item] = {}
-    for path, relative in found:
+    for path, relative in found.items():
         item = Item(path, relative.as_posix(), output / relative.with_suffix(kind or _kind(path)))
         if item.output in made:
             other = made[item.output].path
             raise InputError(f"{other} and {path} would both be written to {item.output}; give them to separate runs")
         made[item.output] = item
     return list(made.values())
-
-
-def _check_output(output: Path) -> None:
-    """Refuse outputs that cannot be written. A name with a suffix is a file, unless there is a folder of that name."""
-    if output == Path("-"):
-        allowed = ", ".join(WRITTEN)
-        raise InputError(f"--output is '-'; files are not written to the terminal: give a file ({allowed}) or a folder")
-    if output.suffix and output.suffix.lower() not in WRITTEN and not output.is_dir():
-        instead = formats.allowed(output.suffix)
-        raise InputError(f"--output is {str(output)!r}, which ends in {output.suffix!r}; {instead}, or a folder")
 
 
 def _kind(path: Path) -> str:
@@ -86,21 +87,6 @@ def _kind(path: Path) -> str:
         return format.output
     except OSError as problem:
         raise FileError(f"the file cannot be read: {problem.strerror}", str(path)) from None
-
-
-def _found(inputs: Iterable[str], suffixes: tuple[str, ...]) -> Iterator[tuple[Path, Path]]:
-    """Yield files and their paths below the folder that was given."""
-    count = 0
-    seen: set[Path] = set()
-    for text in inputs:
-        for path, relative in _matching(text, suffixes):
-            if path in seen:
-                continue
-            seen.add(path)
-            count += 1
-            if count > MOST_FILES:
-                raise InputError(f"there are more than {MOST_FILES:,} files; is {text!r} the right folder?")
-            yield path, relative
 
 
 def _matching(text: str, suffixes: tuple[str, ...]) -> Iterator[tuple[Path, Path]]:
@@ -153,15 +139,12 @@ class Manifest:
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self._path, self._fingerprint = folder / MANIFEST, fingerprint
-        self._made: dict[str, Any] = self._read()
-
-    def _read(self) -> dict[str, Any]:
         try:
             known = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return {}
+            known = None
         made = known.get("files") if isinstance(known, dict) else None
-        return made if isinstance(made, dict) else {}
+        self._made: dict[str, Any] = made if isinstance(made, dict) else {}
 
     def is_done(self, item: Item, data: bytes) -> bool:
         """Whether the new file exists and was made from this input in the same way."""
@@ -178,3 +161,45 @@ class Manifest:
 
     def _mark(self, data: bytes) -> dict[str, str]:
         return {"input": hashlib.sha256(data).hexdigest(), "order": self._fingerprint}
+
+
+# --- the report of a run -------------------------------------------------------------------------------------------
+
+
+FORMAT, VERSION = "kinema.report", 1
+
+
+class ReportFile:
+    """The figures of a run, as JSON.
+
+    A report of an earlier run is replaced, and its figures of files that are skipped now are kept; any other existing
+    file is replaced only with `force`. Problems with the path are raised at once, before any work is done.
+
+    order: fingerprint of the order; figures of another order are not kept.
+    """
+
+    def __init__(self, path: Path, order: str, *, force: bool) -> None:
+        if path.is_dir() or not path.parent.is_dir():
+            raise InputError(f"--report is {str(path)!r}; expected a file in an existing folder")
+        atomic.check_writable(path)
+        self._path, self._order = path, order
+        try:
+            found = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            found = None
+        old = found if isinstance(found, dict) else {}
+        if path.exists() and old.get("format") != FORMAT and not force:
+            raise InputError(f"{path} exists and is not a report of Kinema; --force replaces it")
+        known = old.get("files") if old.get("order") == order else None
+        entries = [entry for entry in known if isinstance(entry, dict)] if isinstance(known, list) else []
+        self._known = {str(entry.get("output")): entry for entry in entries}
+
+    def write(self, reports: list[dict[str, Any]], kinema: str, options: dict[str, Any]) -> None:
+        """Write the report of each file. kinema: its version. options: the options that were given, for people."""
+        # A skipped file has the figures from when it was made.
+        kept = ({**self._known.get(r["output"], {}), **r} if r["status"] == "skipped" else r for r in reports)
+        head = {"format": FORMAT, "version": VERSION, "kinema": kinema, "order": self._order, "options": options}
+        try:
+            atomic.write(self._path, [json.dumps({**head, "files": list(kept)}, indent=1, default=str).encode()])
+        except OSError as wrong:
+            raise FileError(f"the report cannot be written: {wrong.strerror}", str(self._path)) from None

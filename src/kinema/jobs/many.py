@@ -62,35 +62,27 @@ def run_many(
         for item in items:
             try:
                 data = read(item)
-                if order.writes and not force and _is_skipped(item, data, manifest):
-                    finish(item, {"status": "skipped"})
-                    continue
+                if order.writes and not force:
+                    if manifest is not None and manifest.is_done(item, data):
+                        finish(item, {"status": "skipped"})
+                        continue
+                    if item.output.exists():
+                        raise InputError(f"{item.output} exists; --force replaces it")
             except KinemaError as problem:
                 finish(item, {"status": "failed", "problem": problem_of(problem, item.name)})
                 continue
             yield item, data
 
+    def readable() -> Iterator[tuple[str, bytes]]:
+        for item in items:
+            with contextlib.suppress(KinemaError):  # What is wrong with it is reported when its turn comes.
+                yield item.name, read(item)
+
     if len(items) > 1:
-        order = order.informed(_readable(items))
+        order = order.informed(readable())
     for item, data, outcome in runner(pending(), order):
         finish(item, _written(item, data, outcome, manifest) if order.writes else outcome.report)
     return [reports[item] for item in items]
-
-
-def _readable(items: Iterable[Item]) -> Iterator[tuple[str, bytes]]:
-    """Read the files that can be read; what is wrong with the others is reported when their turn comes."""
-    for item in items:
-        with contextlib.suppress(KinemaError):
-            yield item.name, read(item)
-
-
-def _is_skipped(item: Item, data: bytes, manifest: Manifest | None) -> bool:
-    """Whether a file is done. Raises for an existing file that was made in another way."""
-    if manifest is not None and manifest.is_done(item, data):
-        return True
-    if item.output.exists():
-        raise InputError(f"{item.output} exists; --force replaces it")
-    return False
 
 
 def _written(item: Item, data: bytes, outcome: Outcome, manifest: Manifest | None) -> dict[str, Any]:
@@ -209,7 +201,12 @@ def on_dask(address: str) -> Runner:
         raise InputError("--dask needs the package distributed: pip install distributed") from None
 
     def run(pending: PendingFiles, order: Order) -> Iterator[tuple[Item, bytes, Outcome]]:
-        with _connected(distributed, address) as client:
+        try:
+            client = distributed.Client(address, timeout=DASK_PATIENCE, set_as_default=False)
+            client.wait_for_workers(1, timeout=DASK_PATIENCE)
+        except (OSError, ValueError, TimeoutError) as wrong:
+            raise InputError(f"no Dask scheduler with a worker answers at {address!r}: {wrong}") from None
+        with client:
             shared = client.scatter(order, broadcast=True, hash=False)
             running: dict[Any, tuple[Item, bytes]] = {}
             finished = distributed.as_completed(loop=client.loop)
@@ -232,16 +229,6 @@ def on_dask(address: str) -> Runner:
                 feed()
 
     return run
-
-
-def _connected(distributed: Any, address: str) -> Any:
-    """Connect to a scheduler that has a worker."""
-    try:
-        client = distributed.Client(address, timeout=DASK_PATIENCE, set_as_default=False)
-        client.wait_for_workers(1, timeout=DASK_PATIENCE)
-    except (OSError, ValueError, TimeoutError) as wrong:
-        raise InputError(f"no Dask scheduler with a worker answers at {address!r}: {wrong}") from None
-    return client
 
 
 def _outcome(future: Any, item: Item) -> Outcome:

@@ -25,26 +25,11 @@ SAME_POINT = 1e-12
 
 
 def mass_centre(rig: Rig, motion: Any, masses: Mapping[Joint, float] | None = None) -> NDArray[np.float64]:
-    """Return the centre of mass of a character in every frame.
+    """Return the centre of mass of a character in every frame, (F, ..., 3), metres.
 
-    Parameters
-    ----------
-    rig
-        The roles of its joints, from which default masses follow.
-    motion
-        World matrices, (F, ..., J, 4, 4), or a batch of poses (F, ..., J).
-    masses
-        Masses of joints by role, name or index, in any unit. Default: those of a body with these proportions.
-
-    Returns
-    -------
-    numpy.ndarray
-        (F, ..., 3), metres.
-
-    Raises
-    ------
-    InputError
-        For masses that are negative, all zero, or of joints that do not exist.
+    motion: world matrices, (F, ..., J, 4, 4), or a batch of poses (F, ..., J). masses: of joints by role, name or
+    index, in any unit; default: those of a body with these proportions. Raises InputError for masses that are negative,
+    all zero, or of joints that do not exist.
     """
     skeleton = rig.skeleton
     world = world_frames(skeleton, "motion", motion)
@@ -60,33 +45,13 @@ def mass_centre(rig: Rig, motion: Any, masses: Mapping[Joint, float] | None = No
 def balance(
     rig: Rig, motion: Any, planted: Any = None, masses: Mapping[Joint, float] | None = None
 ) -> NDArray[np.float64]:
-    """Return how far the centre of mass is inside the support of the planted feet, seen from above.
+    """Return how far the centre of mass is inside the support of the planted feet, seen from above: (F, ...), metres.
 
-    The support is the convex hull of the soles. A body at rest stands if this is above 0.
+    The support is the convex hull of the soles. A body at rest stands if this is above 0; minus infinity where no foot
+    is planted. motion, masses: as for `mass_centre`. planted: (F, ..., L), which feet carry the body, such as
+    `planted_from` finds; default: all of them. Raises InputError for a rig without legs, and for plants of another
+    shape.
 
-    Parameters
-    ----------
-    rig
-        The roles of the joints.
-    motion
-        World matrices, (F, ..., J, 4, 4), or a batch of poses (F, ..., J).
-    planted
-        (F, ..., L): which feet carry the body, such as `planted_from` finds. Default: all of them.
-    masses
-        As for `mass_centre`.
-
-    Returns
-    -------
-    numpy.ndarray
-        (F, ...), metres; below 0 it is outside. Minus infinity where no foot is planted.
-
-    Raises
-    ------
-    InputError
-        For a rig without legs, and for plants of another shape.
-
-    Examples
-    --------
     >>> margin = balance(character.rig, poses)  # doctest: +SKIP
     >>> falls = margin < 0  # doctest: +SKIP
     """
@@ -108,21 +73,9 @@ def balance(
 
 
 def distance_inside(points: Any, counts: Any, at: Any) -> NDArray[np.float64]:
-    """Return how far positions are inside the convex hull of some points in the plane; below 0 they are outside.
+    """Return how far positions (..., 2) are inside the convex hull of points (..., P, 2); below 0 they are outside.
 
-    Parameters
-    ----------
-    points
-        (..., P, 2).
-    counts
-        (..., P): which of them count.
-    at
-        (..., 2): the positions.
-
-    Returns
-    -------
-    numpy.ndarray
-        (...); minus infinity where no point counts.
+    counts: (..., P), which of the points count; minus infinity where none does.
     """
     shape = np.shape(at)[:-1]
     flat = np.reshape(points, (-1, *np.shape(points)[-2:])), np.reshape(counts, (-1, np.shape(counts)[-1]))

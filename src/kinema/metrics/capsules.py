@@ -43,14 +43,9 @@ class Capsules(NamedTuple):
 
 
 def capsules_of(character: Character) -> Capsules:
-    """Approximate the parts of a character by capsules.
+    """Approximate the parts of a character by capsules. Raises InputError for a character without a rig.
 
     Radii are those of the skin around each bone, or a share of the bone's length without a skin.
-
-    Raises
-    ------
-    InputError
-        For a character without a rig.
     """
     rig = character.rig
     if rig is None:
@@ -66,26 +61,10 @@ def capsules_of(character: Character) -> Capsules:
 
 
 def self_intersection(character: Character, motion: Any, capsules: Capsules | None = None) -> NDArray[np.float64]:
-    """Return how deep the deepest two parts of a body are inside each other, more than at rest.
+    """Return how deep the deepest two parts of a body are inside each other, more than at rest: (F, ...), metres.
 
-    Parameters
-    ----------
-    character
-        With a rig; its skin gives the thickness of its limbs.
-    motion
-        World matrices, (F, ..., J, 4, 4), or a batch of poses (F, ..., J).
-    capsules
-        As `capsules_of` returns them, to measure them once for many motions.
-
-    Returns
-    -------
-    numpy.ndarray
-        (F, ...), metres; 0 where nothing touches.
-
-    Raises
-    ------
-    InputError
-        For a character without a rig, and for frames of another skeleton.
+    motion: world matrices, (F, ..., J, 4, 4), or a batch of poses (F, ..., J). capsules: as `capsules_of` returns them,
+    to measure them once for many motions.
     """
     found = capsules_of(character) if capsules is None else capsules
     world = world_frames(character.skeleton, "motion", motion)

@@ -187,7 +187,8 @@ def measure(
     slid = slides(rig, soles, planted)
     stride = max(1, round(FRAME / seconds(dt)))
     rotation = rotation_steps(skeleton, world if isinstance(world, Pose) else frames, stride)
-    beyond, flips, ends = None, knee_flips(rig, frames), _ends(rig)
+    beyond, flips = None, knee_flips(rig, frames)
+    ends = [leg.joints[-1] for leg in rig.legs] + [arm.joints[-1] for arm in rig.arms]
     if before is not None:
         own = rotation_steps(skeleton, reference if isinstance(reference, Pose) else before, stride)
         beyond = np.maximum(rotation - own, 0.0).max(axis=0, initial=0.0)
@@ -210,11 +211,6 @@ def measure(
         reach=None if targets is None else _reach(skeleton, frames, targets),
         leg=float(np.mean(leg_lengths(rig))) if rig.legs else 0.0,
     )
-
-
-def _ends(rig: Rig) -> list[Joint]:
-    """Ankles, then hands."""
-    return [leg.joints[-1] for leg in rig.legs] + [arm.joints[-1] for arm in rig.arms]
 
 
 def _reach(skeleton: Skeleton, frames: Any, targets: Mapping[Joint, ArrayLike]) -> Any:

@@ -8,7 +8,7 @@ degrees, about the joint's own axes, in the order they are listed. End Sites bec
 Lengths stay in the unit of the file.
 """
 
-from kinema.io.bvh.format import LARGEST_FILE as LARGEST_FILE
+from kinema.io.bvh.reader import LARGEST_FILE as LARGEST_FILE
 from kinema.io.bvh.reader import decode as decode
 from kinema.io.bvh.reader import detect as detect
 from kinema.io.bvh.reader import loads as loads

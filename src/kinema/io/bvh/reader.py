@@ -12,12 +12,30 @@ import numpy as np
 from kinema.constants import LARGEST_FLOAT64, LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import FileError, InputError, shortened
 from kinema.io import names
-from kinema.io.bvh.format import BYTES_A_NUMBER, CHANNELS, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip, Track
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
+
+CHANNELS = {f"{axis}{kind}": (kind, i) for kind in ("position", "rotation") for i, axis in enumerate("xyz")}
+"""Channel names in lower case: what they change, and which axis."""
+
+END_SUFFIX = "_end"
+"""Suffix of the joint that an End Site becomes."""
+
+LARGEST_FILE = 128 * 2**20
+"""Bytes read from a file by default. The longest takes in public motion libraries are a sixth of it."""
+
+BYTES_A_NUMBER = 8
+"""A file of n bytes may declare n / 8 numbers: written with six decimals, a number takes 8 to 12 bytes."""
+
+MOST_JOINTS = 4_096
+"""Ten times the richest face rig. A skeleton keeps a table of joints by joints."""
+
+MOST_FRAMES = 1_000_000
+"""Two hours at 120 frames per second. Bounds what a file with few channels expands to in memory."""
+
 
 _BLOCK = 65_536
 """Characters of motion converted to numbers at a time, so that few temporary strings exist at once."""
@@ -156,8 +174,11 @@ class _Scanner:
 
 def _read(scanner: _Scanner, name: str) -> Character:
     joints = _hierarchy(scanner)
+    inner, named = iter(names.unique([joint.name for joint in joints if not joint.end])), list[str]()
+    for joint in joints:  # An End Site is named after the final name of its parent.
+        named.append(named[joint.parent] + END_SUFFIX if joint.end else next(inner))
     skeleton = Skeleton(
-        _names(joints),
+        names.unique(named),
         [joint.parent for joint in joints],
         Pose([joint.offset for joint in joints], np.tile((0.0, 0.0, 0.0, 1.0), (len(joints), 1))),
     )
@@ -167,15 +188,6 @@ def _read(scanner: _Scanner, name: str) -> Character:
         times = np.arange(len(frames)) * step
         clips[name] = Clip(name, skeleton, _tracks(joints, frames, times), duration=float(times[-1]))
     return Character(skeleton, clips, name=name)
-
-
-def _names(joints: list[_Joint]) -> tuple[str, ...]:
-    """Give every joint a unique name. An End Site is named after the final name of its parent."""
-    named = iter(names.unique([joint.name for joint in joints if not joint.end]))
-    result: list[str] = []
-    for joint in joints:
-        result.append(result[joint.parent] + END_SUFFIX if joint.end else next(named))
-    return names.unique(result)
 
 
 def _hierarchy(scanner: _Scanner) -> list[_Joint]:

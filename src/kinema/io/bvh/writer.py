@@ -15,7 +15,7 @@ from kinema import validation
 from kinema.constants import LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import InputError
 from kinema.io import names
-from kinema.io.bvh.format import BYTES_A_NUMBER, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
+from kinema.io.bvh.reader import BYTES_A_NUMBER, END_SUFFIX, LARGEST_FILE, MOST_FRAMES, MOST_JOINTS
 from kinema.io.source import Source
 from kinema.io.upright import Bones, Upright, clip_to_write, own_rate, upright
 from kinema.math import arrays
@@ -69,7 +69,9 @@ def dumps(
     motion = upright(skeleton, bones, pose.astype(np.float64))
     layout = _layout(bones, motion)
     rows = _rows(layout, motion)
-    text = "\n".join([*_header(bones, layout, motion.offsets), f"Frames: {len(rows)}", _frame_time(rate), *rows, ""])
+    text = "\n".join(
+        [*_header(bones, layout, motion.offsets), f"Frames: {len(rows)}", f"Frame Time: {_text([1 / rate])}", *rows, ""]
+    )
     if len(text) > LARGEST_FILE:
         raise InputError(f"the BVH file would have {len(text):,} bytes; at most {LARGEST_FILE:,} can be read back")
     return text
@@ -145,10 +147,6 @@ def _header(bones: Bones, layout: _Layout, offsets: Any) -> list[str]:
         lines += [_TAB * depth + line for line in (kind, "{", *(_TAB + line for line in inner))]
         lines += [_TAB * level + "}" for level in range(depth, next_depth - 1, -1)]
     return [*lines, "MOTION"]
-
-
-def _frame_time(rate: float) -> str:
-    return f"Frame Time: {_text([1 / rate])}"
 
 
 def _degrees(rotations: Any) -> Any:
