@@ -80,3 +80,46 @@ def test_a_missing_hand_is_carried_by_a_turning_body():
     seen[10:30, 4] = np.nan
     filled = fill_gaps(seen, {name: k for k, name in enumerate(names)})
     assert np.abs(filled - points).max() < 1e-6
+
+
+def walking(seconds=5.0, fps=30.0):
+    """Points of somebody who walks on the spot and swings both arms: (T, K, 3) and their columns."""
+    phase = 2 * np.pi * np.arange(round(seconds * fps)) / fps
+    points = {}
+    for side, x, sign in (("left", 1.0, 1.0), ("right", -1.0, -1.0)):
+        swing, zero = 0.5 * sign * np.sin(phase), np.zeros_like(phase)
+        for start, joints, height, length, way in (
+            ("shoulder", ("elbow", "wrist"), 1.4, 0.25, -1.0),
+            ("hip", ("knee", "ankle"), 0.9, 0.4, 1.0),
+        ):
+            points[f"{side}_{start}"] = np.stack((zero + 0.15 * x, zero + height, zero), -1)
+            for number, joint in enumerate(joints, 1):
+                along = np.stack((zero, -np.cos(swing), way * np.sin(swing)), -1) * length * number
+                points[f"{side}_{joint}"] = points[f"{side}_{start}"] + along
+    return np.stack(list(points.values()), 1), {role: k for k, role in enumerate(points)}
+
+
+def test_an_arm_that_is_lost_does_what_it_does_in_such_poses():
+    points, columns = walking()
+    seen, gone = points.copy(), slice(60, 90)
+    arm = [columns["left_elbow"], columns["left_wrist"]]
+    seen[gone, arm[0]] = seen[gone, arm[1]] = np.nan
+    off = [np.abs(fill_gaps(seen, columns, fps) - points)[gone][:, arm].max() for fps in (30.0, None)]
+    assert off[0] < 0.02 < 0.2 < off[1]
+    assert np.array_equal(fill_gaps(seen, columns, 30.0)[:60], points[:60])
+
+
+def test_a_body_that_is_not_seen_is_bridged_from_end_to_end():
+    points, columns = walking()
+    seen = points.copy()
+    seen[60:90] = np.nan
+    assert np.allclose(fill_gaps(seen, columns, 30.0), fill_gaps(seen, columns))
+
+
+def test_long_gaps_at_the_ends_and_of_whole_limbs_are_filled():
+    points, columns = walking()
+    seen = points.copy()
+    seen[:40, columns["left_wrist"]] = seen[100:, columns["right_knee"]] = seen[:, columns["right_wrist"]] = np.nan
+    filled = fill_gaps(seen, columns, 30.0)
+    assert np.isfinite(filled).all()
+    assert np.abs(filled - points)[:40, columns["left_wrist"]].max() < 0.1

@@ -88,7 +88,7 @@ def clean_points(
     best = float(noise[noise > 0].min()) if (noise > 0).any() else 0.0
     give = _give(noise, best, depth)
     seen = take.weights > 0
-    filled = fill_gaps(take.points, take.columns)
+    filled = fill_gaps(take.points, take.columns, take.fps)
     weights = np.where(seen, take.weights, BRIDGED)
     cutoffs = np.full(len(take.roles), cutoff or 0.0)
     if cutoff is None:

@@ -115,7 +115,7 @@ def lifted(take: Take, character: Character, settings: FitSettings) -> Take:
     points, weights = take.points, take.weights
     swapped = find_swaps(points, take.pairs) if settings.unswap else np.zeros(len(points), bool)
     points, weights = (swap_sides(each, take.pairs, swapped) for each in (points, weights[..., np.newaxis]))
-    filled = fill_gaps(points, take.columns)[..., :2]
+    filled = fill_gaps(points, take.columns, take.fps)[..., :2]
     made = lift(filled, take.columns, lengths, settings.camera, take.fps)
     return Take(np.where(weights > 0, made, np.nan), weights[..., 0], take.roles, take.fps)
 

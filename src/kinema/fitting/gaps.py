@@ -22,12 +22,38 @@ CARRIERS = {
 
 TRUNK = ("left_shoulder", "right_shoulder", "left_hip", "right_hip", "pelvis", "neck")
 
+LIMBS = {
+    f"{side}_{joint}": f"{side}_{start}"
+    for side in SIDES
+    for start, joints in (("shoulder", ("elbow", "wrist")), ("hip", ("knee", "ankle")))
+    for joint in joints
+}
+"""The points that show what pose a body is in, and where their limb begins."""
 
-def fill_gaps(points: Any, columns: dict[str, int]) -> Any:
+LONG = 0.25
+"""Seconds of a gap from which on the pose of the rest of the body says more than both of its ends."""
+
+AROUND, MOST = 10.0, 300
+"""Seconds around a gap from which a body is learnt, and frames of them at most."""
+
+STEADY, ALIKE, SLOW = (0.2, 0.3), (0.6, 2.4), (0.4, 6.0)
+"""What is known of where a point is beside what it hangs on: deviations, trunk lengths, of what lasts for so many
+seconds; of what comes again in poses that differ by so many trunk lengths; and of what lasts for so many seconds."""
+
+ROUGH = 0.03
+"""Trunk lengths of noise."""
+
+FEWEST = 3
+"""Points of limbs that are seen, at least, for a pose to be known."""
+
+
+def fill_gaps(points: Any, columns: dict[str, int], fps: float | None = None) -> Any:
     """Return points, (T, K, 3), without gaps: what is missing keeps its place beside what it hangs on, in the axes of
-    the trunk, on the way from where it was last seen to where it is seen next.
+    the trunk, on the way from where it was last seen to where it is seen next. In long gaps a limb does what it did
+    when the rest of the body was in such a pose.
 
-    columns: of each role word; others hang on the trunk, too. Hips or shoulders are seen at least once.
+    columns: of each role word; others hang on the trunk, too. Hips or shoulders are seen at least once. fps: frames a
+    second; without it, long gaps are filled as short ones are.
     """
     filled = points.copy()
     trunk = [columns[role] for role in TRUNK if role in columns]
@@ -47,8 +73,63 @@ def fill_gaps(points: Any, columns: dict[str, int]) -> Any:
         start = middle if carrier is None else filled[:, carrier]
         if np.isnan(filled[:, column, 0]).any():
             own = np.einsum("trc,tr->tc", axes, filled[:, column] - start)
-            filled[:, column] = start + np.einsum("trc,tc->tr", axes, eased(own))
+            bridged = eased(own)
+            for first, stop in () if fps is None else _long_gaps(own, fps):
+                _follow_body(bridged, own, (first, stop), _pose(points, axes, columns, column, first, stop), fps)
+            filled[:, column] = start + np.einsum("trc,tc->tr", axes, bridged)
     return filled
+
+
+def _long_gaps(values: Any, fps: float) -> list[tuple[int, int]]:
+    """First frame and end of each long gap of values, (T, 3)."""
+    _, starts, stops = runs(np.isnan(values[:, 0])[np.newaxis])
+    return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True) if LONG * fps < b - a < len(values)]
+
+
+def _pose(points: Any, axes: Any, columns: dict[str, int], column: int, first: int, stop: int) -> Any:
+    """The pose of the rest of the body, (T, n), trunk lengths; None if a gap shows too little of it."""
+    shown = [
+        (columns[role], columns[start])
+        for role, start in LIMBS.items()
+        if role in columns and columns[role] != column and not np.isnan(points[first:stop, columns[role], 0]).all()
+    ]
+    if len(shown) < FEWEST:
+        return None
+    ways = [np.einsum("trc,tr->tc", axes, points[:, joint] - points[:, start]) for joint, start in shown]
+    size = np.nanmedian(np.linalg.norm(points[:, columns["left_shoulder"]] - points[:, columns["left_hip"]], axis=-1))
+    scale = np.sqrt(len(LIMBS) / len(shown)) / max(float(size), 1e-12)
+    return np.concatenate([eased(way) for way in ways], axis=1) * scale
+
+
+def _follow_body(bridged: Any, own: Any, gap: tuple[int, int], pose: Any, fps: float) -> None:
+    """Fill a long gap of a point, (T, 3), by what it did before and after, in time and in poses of the body: the mean
+    of a Gaussian process.
+    """
+    (first, stop), near = gap, round(AROUND * fps)
+    seen = np.arange(max(first - near, 0), min(stop + near, len(own)))
+    seen = seen[~np.isnan(own[seen, 0])]
+    if pose is None or not len(seen):
+        return
+    seen = seen[:: -(-len(seen) // MOST)]
+    gone = np.arange(first, stop)
+
+    def alike(a: Any, b: Any) -> Any:
+        """How much the places in two series of frames vary together, (A, B)."""
+        seconds = np.abs(a[:, np.newaxis] - b) / fps
+        apart = np.linalg.norm(pose[a][:, np.newaxis] - pose[b], axis=-1)
+        return (
+            _fading(seconds, *STEADY) + _fading(apart, *ALIKE) * _fading(seconds, 1.0, AROUND) + _fading(seconds, *SLOW)
+        )
+
+    middle = own[seen].mean(axis=0)
+    shares = np.linalg.solve(alike(seen, seen) + ROUGH**2 * np.eye(len(seen)), own[seen] - middle)
+    bridged[gone] = middle + alike(gone, seen) @ shares
+
+
+def _fading(way: Any, deviation: float, length: float) -> Any:
+    """The covariance of what varies smoothly over such a length (Matérn, 5/2)."""
+    share = np.sqrt(5.0) * way / length
+    return deviation**2 * (1.0 + share + share**2 / 3.0) * np.exp(-share)
 
 
 def eased(values: Any) -> Any:
