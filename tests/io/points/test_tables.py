@@ -104,6 +104,12 @@ def test_frames_far_apart_are_refused_before_memory_is_taken(tmp_path):
         load(tmp_path, wide(header, table))
 
 
+@pytest.mark.parametrize("digits", [2, 3, 4])
+def test_rounded_times_give_the_exact_rate(tmp_path, digits):
+    (take,) = load(tmp_path, wide(["time", "a_x", "a_y"], [(f"{k / 30:.{digits}f}", 1, 2) for k in range(121)]))
+    assert take.fps == 30.0
+
+
 @pytest.mark.parametrize("name", ["time", "timestamp"])
 @pytest.mark.parametrize(("unit", "size"), [("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)])
 @pytest.mark.parametrize("fps", [12.5, 30, 500])

@@ -29,6 +29,9 @@ every five seconds."""
 _SMALLER = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 """Seconds of smaller units of times."""
 
+_EVEN = 0.5
+"""How far the time to the next frame may be from the median, relative to it, to count for the rate."""
+
 _MOST_GAPS = 100
 """Frames by the numbers or times of rows for each row; with more, rows count as frames one after the other."""
 
@@ -304,6 +307,8 @@ def _rate(steps: Any, unit: str | None) -> tuple[float | None, tuple[str, ...]]:
     if not len(steps):
         return None, ()
     step, notes = float(np.median(steps)), tuple[str, ...]()
+    even = steps[np.abs(steps - step) <= _EVEN * step]
+    step = float(even.mean()) if even.size else step  # Each time is rounded; their mean is not.
     if unit is None and step > _LONGEST:
         unit = next((name for name, size in _SMALLER.items() if step * size < _LONGEST_OF_SMALLER), "ns")
         notes = (f"times are taken to be in {unit}: they are {step:g} apart",)
