@@ -74,8 +74,9 @@ def fill_gaps(points: Any, columns: dict[str, int], fps: float | None = None) ->
         if np.isnan(filled[:, column, 0]).any():
             own = np.einsum("trc,tr->tc", axes, filled[:, column] - start)
             bridged = eased(own)
-            for first, stop in () if fps is None else _long_gaps(own, fps):
-                _follow_body(bridged, own, (first, stop), _pose(points, axes, columns, column, first, stop), fps)
+            if fps is not None:
+                for first, stop in _long_gaps(own, fps):
+                    _follow_body(bridged, own, (first, stop), _pose(points, axes, columns, column, first, stop), fps)
             filled[:, column] = start + np.einsum("trc,tc->tr", axes, bridged)
     return filled
 
