@@ -9,9 +9,8 @@ from unittest import mock
 import pytest
 
 import kinema as km
-from kinema.cli import main
+from kinema.cli import main, use_safe_streams
 from kinema.cli.play import SCENES
-from kinema.cli.streams import use_safe_streams
 from kinema.demo import humanoid
 from tests.cli.invoking import invoke
 

@@ -9,7 +9,8 @@ import kinema as km
 from kinema import roles
 from kinema.demo import humanoid, quadruped
 from kinema.io import files
-from kinema.io.smpl import SmplSource, body
+from kinema.io import smpl as body
+from kinema.io.smpl import SmplSource
 from kinema.jobs.convert import ConvertOrder, scaled_and_rotated
 from kinema.jobs.order import run_order
 from kinema.math import arrays
@@ -191,7 +192,7 @@ def test_robots_and_smpl_motion_pass_through_the_commands(tmp_path):
 
 def smpl_body():
     """An average person with 24 joints and its roles."""
-    skeleton = body.skeleton(24)
+    skeleton = body.average_person(24)
     return km.Character(skeleton, {}, roles.find(skeleton, {}), name="walk")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
+import sys
+
 import typer
 
 from kinema.cli import bake, bench, clean, convert, fit, info, play, render, retarget, sample, stream, warmup
 from kinema.cli.options import command
-from kinema.cli.streams import use_safe_streams
 
 _START, _FILES, _MACHINE = "Start here", "Files", "This machine"
 
@@ -62,3 +64,24 @@ def main() -> None:
     """Run the command line."""
     use_safe_streams()
     app(prog_name="kinema")
+
+
+_ASCII = {"→": "->", "↳": "`-", "°": " deg", "…": "..."}
+"""What the commands print beyond ASCII, and what to print instead where it cannot be encoded."""
+
+_HANDLER = "kinema.ascii"
+
+
+def use_safe_streams() -> None:
+    """Make stdout and stderr replace characters that they cannot encode: "->" for an arrow, "?" for the unknown."""
+    codecs.register_error(_HANDLER, _replace)
+    for output in (sys.stdout, sys.stderr):
+        if hasattr(output, "reconfigure"):
+            output.reconfigure(errors=_HANDLER)
+
+
+def _replace(problem: UnicodeError) -> tuple[str, int]:
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    unknown = problem.object[problem.start : problem.end]
+    return "".join(_ASCII.get(c, "?") for c in unknown), problem.end

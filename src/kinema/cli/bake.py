@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated
+from dataclasses import dataclass
 
 import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions
-from kinema.cli.options import GroundOptions, RoleOptions, panel
+from kinema.cli.options import GroundOptions, RoleOptions, argument, panel
 from kinema.io.formats import READ
 
 _clips, _start, _changes = panel("Clips"), panel("Start"), panel("Changes")
@@ -29,59 +28,53 @@ kinema bake captures/ -o clean/ --lock-feet --jobs 4 --report figures.json"""
 class BakeOptions(GroundOptions, RoleOptions, ManyFilesOptions):
     """The options of `kinema bake`, as they were typed."""
 
-    files: Annotated[list[str], typer.Argument(help=f"Files ({' '.join(READ)}), folders or patterns.")]
-    clip: Annotated[
-        list[str], _clips("Name or pattern of the clips to bake; repeatable. Default: the only clip in the file.")
-    ] = field(default_factory=list)
-    name: Annotated[str | None, _clips("Name of the new clip. Default: '<clip> baked'.")] = None
-    loops: Annotated[int, _clips("Number of times to repeat the clip.")] = 1
-    fps: Annotated[float | None, _clips("Frames per second. Default: the clip's own.")] = None
-    start: Annotated[float | None, _clips("Second of the clip at which to begin.")] = None
-    end: Annotated[float | None, _clips("Second of the clip at which to end.")] = None
-    at: Annotated[
-        str,
-        _start("Where the origin of the clip is put; with Y, on the ground below that height.", metavar="X,Z|X,Y,Z"),
-    ] = "0,0"
-    heading: Annotated[
-        float | None,
-        _start("Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else that of the clip."),
-    ] = None
-    lock_feet: Annotated[bool, _changes("Keep planted feet from sliding.", "--lock-feet")] = False
-    travel: Annotated[
-        bool | None,
-        _changes("Move the character by its planted feet. Default: if it is on a ground and the clip walks in place."),
-    ] = None
-    in_place: Annotated[bool, _changes("Remove the travel.", "--in-place")] = False
-    keep_strides: Annotated[
-        bool,
-        _changes(
-            "Keep the length of strides on slopes and stairs. Default: people take shorter ones, and lean.",
-            "--keep-strides",
-        ),
-    ] = False
-    look_at: Annotated[
-        str | None, _changes("Target of head and eyes: a point, or a file of rows t,x,y,z.", metavar="X,Y,Z|CSV")
-    ] = None
-    reach: Annotated[
-        list[str],
-        _changes(
-            "Target of a hand or foot: left_hand=0.4,1.2,0.5. Only the limb moves. Once per limb.",
-            metavar="ROLE=X,Y,Z|CSV",
-        ),
-    ] = field(default_factory=list)
-    pull: Annotated[
-        list[str],
-        _changes(
-            "Pull a part, such as left_hand, head or hips; the whole body follows. Once per part.",
-            metavar="ROLE=X,Y,Z|CSV",
-        ),
-    ] = field(default_factory=list)
-    pin: Annotated[
-        list[str],
-        _changes(
-            "Keep a part, such as left_foot, where the clip has it while others are pulled; repeatable.", metavar="ROLE"
-        ),
-    ] = field(default_factory=list)
+    files: list[str] = argument(f"Files ({' '.join(READ)}), folders or patterns.")
+    clip: list[str] = _clips(
+        "Name or pattern of the clips to bake; repeatable. Default: the only clip in the file.", default_factory=list
+    )
+    name: str | None = _clips("Name of the new clip. Default: '<clip> baked'.", default=None)
+    loops: int = _clips("Number of times to repeat the clip.", default=1)
+    fps: float | None = _clips("Frames per second. Default: the clip's own.", default=None)
+    start: float | None = _clips("Second of the clip at which to begin.", default=None)
+    end: float | None = _clips("Second of the clip at which to end.", default=None)
+    at: str = _start(
+        "Where the origin of the clip is put; with Y, on the ground below that height.",
+        metavar="X,Z|X,Y,Z",
+        default="0,0",
+    )
+    heading: float | None = _start(
+        "Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else that of the clip.",
+        default=None,
+    )
+    lock_feet: bool = _changes("Keep planted feet from sliding.", "--lock-feet", default=False)
+    travel: bool | None = _changes(
+        "Move the character by its planted feet. Default: if it is on a ground and the clip walks in place.",
+        default=None,
+    )
+    in_place: bool = _changes("Remove the travel.", "--in-place", default=False)
+    keep_strides: bool = _changes(
+        "Keep the length of strides on slopes and stairs. Default: people take shorter ones, and lean.",
+        "--keep-strides",
+        default=False,
+    )
+    look_at: str | None = _changes(
+        "Target of head and eyes: a point, or a file of rows t,x,y,z.", metavar="X,Y,Z|CSV", default=None
+    )
+    reach: list[str] = _changes(
+        "Target of a hand or foot: left_hand=0.4,1.2,0.5. Only the limb moves. Once per limb.",
+        metavar="ROLE=X,Y,Z|CSV",
+        default_factory=list,
+    )
+    pull: list[str] = _changes(
+        "Pull a part, such as left_hand, head or hips; the whole body follows. Once per part.",
+        metavar="ROLE=X,Y,Z|CSV",
+        default_factory=list,
+    )
+    pin: list[str] = _changes(
+        "Keep a part, such as left_foot, where the clip has it while others are pulled; repeatable.",
+        metavar="ROLE",
+        default_factory=list,
+    )
 
 
 def bake(options: BakeOptions) -> None:

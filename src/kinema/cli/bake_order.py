@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
 
 from kinema.bake.job import BakeOrder
+from kinema.bake.report import rows
 from kinema.bake.settings import BakeSettings, MovingPoint
 from kinema.cli.bake import BakeOptions
-from kinema.cli.bake_output import print_baked
+from kinema.cli.file_reports import say
 from kinema.cli.many_files import run_files
 from kinema.cli.options import parse_numbers
 from kinema.errors import InputError
@@ -28,18 +33,13 @@ def _check_something_asked(options: BakeOptions) -> None:
     timed = options.fps is not None or options.loops != 1 or options.start is not None or options.end is not None
     aimed = options.look_at or options.reach or options.pull or options.pin
     if not (moved or timed or aimed or options.heading is not None):
-        _check_clips(options)
+        file = Path(options.files[0])
+        if options.clip and file.is_file():  # A mistake in --clip says more than that no change is asked for.
+            choose_clips(load(file, rig=False), options.clip)
         raise InputError(
             "no change is asked for; give at least one of --ground, --lock-feet, --look-at, --reach, --pull, --travel, "
             "--in-place, --at, --heading, --loops, --fps, --start, --end"
         )
-
-
-def _check_clips(options: BakeOptions) -> None:
-    """Raise for a mistake in --clip, which says more than that no change is asked for."""
-    file = Path(options.files[0])
-    if options.clip and file.is_file():
-        choose_clips(load(file, rig=False), options.clip)
 
 
 # --- from options to an order ----------------------------------------------------------------------------------
@@ -102,3 +102,38 @@ def _targets(option: str, texts: list[str]) -> dict[str, MovingPoint]:
             raise InputError(f"{option} names {role} twice; it has one target, which may move: {role}=path.csv")
         found[role] = _point(f"{option} {role}", target)
     return found
+
+
+# --- what is printed for each file ---------------------------------------------------------------------------------
+
+
+SHORTER = 0.97
+"""Share of the clip's way below which it is said that strides are shorter."""
+
+
+def print_baked(report: dict[str, Any]) -> None:
+    """Print what became of a file that was baked."""
+    unit = (report["rig"] or {}).get("unit", "units")
+    for clip in report["clips"]:
+        table = Table(title=f"{report['file']}: {clip['clip']} → {clip['name']}", title_justify="left")
+        table.add_column("lengths in % of a leg")
+        table.add_column("before", justify="right")
+        table.add_column("after", justify="right")
+        for row in rows(clip):
+            table.add_row(*row)
+        Console().print(table)
+        strides = f", strides {clip['strides']:.0%} as long as in the clip" if clip["strides"] < SHORTER else ""
+        made = f"{clip['frames']} frames at {clip['fps']:g} fps{_walked(clip, unit)}{strides}"
+        for note in (made, *clip["problems"]):
+            say(f"  {note}")
+    for doubt in (report["rig"] or {}).get("doubts", ()):
+        say(f"  {report['file']}: {doubt}", "yellow")
+    say(f"written to {report['output']}")
+
+
+def _walked(clip: dict[str, Any], unit: str) -> str:
+    """What happens to a clip whose feet slide back under a body that stays."""
+    if not clip["in_place"]:
+        return ""
+    speed = f"{clip['feet_speed']:.3g} {unit} per second"
+    return f", moves at {speed} by its planted feet" if clip["travels"] else f", walks in place at {speed}"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions, run_files
-from kinema.cli.options import RoleOptions, panel
+from kinema.cli.options import RoleOptions, argument, option, panel
 from kinema.io.formats import READ, WRITTEN
 
 _clips, _motion = panel("Clips"), panel("Motion")
@@ -34,28 +34,24 @@ kinema clean captures/ --check"""
 class CleanOptions(RoleOptions, ManyFilesOptions):
     """The options of `kinema clean`, as they were typed."""
 
-    files: Annotated[list[str], typer.Argument(help=f"Motions ({' '.join(READ)}), folders or patterns.")]
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help=f"The new file ({' '.join(WRITTEN)}), or a folder. Not with --check.",
-            show_default=False,
-        ),
-    ] = NOWHERE
-    check: Annotated[
-        bool, typer.Option("--check", help="Only say what is wrong; exit status 1 if something is above its limit.")
-    ] = False
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False
-    clip: Annotated[list[str], _clips("Name or pattern of the clips; repeatable. Default: all.")] = field(
-        default_factory=list
+    files: list[str] = argument(f"Motions ({' '.join(READ)}), folders or patterns.")
+    output: Path = option(
+        f"The new file ({' '.join(WRITTEN)}), or a folder. Not with --check.",
+        "--output",
+        "-o",
+        show_default=False,
+        default=NOWHERE,
     )
-    beside: Annotated[bool, _clips("Keep the old clips; new ones are called 'NAME clean'.", "--beside")] = False
-    floor: Annotated[str, _motion("Bring feet to one level floor.", metavar="level|keep")] = "level"
-    lock: Annotated[bool, _motion("Keep standing feet in place.")] = True
-    repair: Annotated[bool, _motion("Take out pops, noise and poses of calibration.")] = True
-    loop: Annotated[bool | None, _motion("Close the seam of loops. Default: where feet end as they begin.")] = None
+    check: bool = option(
+        "Only say what is wrong; exit status 1 if something is above its limit.", "--check", default=False
+    )
+    json: bool = option("Print the figures as JSON.", "--json", default=False)
+    clip: list[str] = _clips("Name or pattern of the clips; repeatable. Default: all.", default_factory=list)
+    beside: bool = _clips("Keep the old clips; new ones are called 'NAME clean'.", "--beside", default=False)
+    floor: str = _motion("Bring feet to one level floor.", metavar="level|keep", default="level")
+    lock: bool = _motion("Keep standing feet in place.", default=True)
+    repair: bool = _motion("Take out pops, noise and poses of calibration.", default=True)
+    loop: bool | None = _motion("Close the seam of loops. Default: where feet end as they begin.", default=None)
 
 
 def clean(options: CleanOptions) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Any
 
 import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions, run_files
-from kinema.cli.options import panel
+from kinema.cli.options import argument, option, panel
 from kinema.io.formats import READ, WRITTEN
 
 _clips, _space = panel("Clips"), panel("Space")
@@ -27,25 +27,22 @@ kinema convert captures/ -o converted/ --to glb --unit m --jobs 4"""
 class ConvertOptions(ManyFilesOptions):
     """The options of `kinema convert`, as they were typed."""
 
-    files: Annotated[list[str], typer.Argument(help=f"Files ({' '.join(READ)}), folders or patterns.")]
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(suffix[1:] for suffix in WRITTEN),
-            help="Format of the new files in a folder. Default: that of each file if it is written, else glb.",
-        ),
-    ] = None
-    clip: Annotated[
-        list[str], _clips("Name or pattern of the clips to keep; repeatable. Default: all that the format holds.")
-    ] = field(default_factory=list)
-    start: Annotated[float | None, _clips("Second of the clips at which to begin.")] = None
-    end: Annotated[float | None, _clips("Second of the clips at which to end.")] = None
-    fps: Annotated[float | None, _clips("Frames per second. Default: the clips' own keys.")] = None
-    unit: Annotated[
-        str | None,
-        _space("Unit of the new file: m, cm, mm, dm, ft or in. That of the old one is estimated from the body."),
-    ] = None
-    up: Annotated[str | None, _space("Direction of up in the new file.", metavar="y|z")] = None
+    files: list[str] = argument(f"Files ({' '.join(READ)}), folders or patterns.")
+    to: str | None = option(
+        "Format of the new files in a folder. Default: that of each file if it is written, else glb.",
+        metavar="|".join(suffix[1:] for suffix in WRITTEN),
+        default=None,
+    )
+    clip: list[str] = _clips(
+        "Name or pattern of the clips to keep; repeatable. Default: all that the format holds.", default_factory=list
+    )
+    start: float | None = _clips("Second of the clips at which to begin.", default=None)
+    end: float | None = _clips("Second of the clips at which to end.", default=None)
+    fps: float | None = _clips("Frames per second. Default: the clips' own keys.", default=None)
+    unit: str | None = _space(
+        "Unit of the new file: m, cm, mm, dm, ft or in. That of the old one is estimated from the body.", default=None
+    )
+    up: str | None = _space("Direction of up in the new file.", metavar="y|z", default=None)
 
 
 def convert(options: ConvertOptions) -> None:

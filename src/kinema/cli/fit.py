@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from kinema.cli.errors import FAILED, one_line_errors
 from kinema.cli.many_files import ManyFilesOptions, run_files
-from kinema.cli.options import RoleOptions, panel, parse_numbers
+from kinema.cli.options import RoleOptions, argument, option, panel, parse_numbers
 
 if TYPE_CHECKING:
     from kinema.fitting.job import FitOrder
@@ -35,31 +35,28 @@ kinema fit points.npy --layout smpl22 --scale-bones -o person.bvh"""
 class FitOptions(RoleOptions, ManyFilesOptions):
     """The options of `kinema fit`, as they were typed."""
 
-    files: Annotated[
-        list[str],
-        typer.Argument(help="Points (.npy .npz .csv .json .trc .c3d), folders or patterns; a folder of .json frames."),
-    ]
-    onto: Annotated[Path | None, typer.Option(help="The character that is to move.")] = None
-    layout: Annotated[
-        str | None, typer.Option(help="Which point is which: coco17, mediapipe33, ... Default: what the file says.")
-    ] = None
-    fps: Annotated[float | None, _points("Frames per second. Default: the file's, else 30.")] = None
-    up: Annotated[str | None, _points("The axis that is up. Default: found.", metavar="+y|-y|+z|...")] = None
-    unit: Annotated[float | None, _points("Metres of the points' unit. Default: found.")] = None
-    depth: Annotated[
-        float | None, _points("Noise of the third coordinate, relative to the others. Default: measured.")
-    ] = None
-    camera: Annotated[
-        str | None, _points("Of points in a picture: its size and the field of view.", metavar="WIDTH,HEIGHT[,DEGREES]")
-    ] = None
-    person: Annotated[int | None, _points("Take only this person. Default: all.", min=1)] = None
-    cutoff: Annotated[float | None, _motion("Hz that are left of the motion. Default: by the noise.")] = None
-    unswap: Annotated[bool, _motion("Mend swapped left and right.")] = True
-    contacts: Annotated[bool, _motion("Keep standing feet on the floor and in place.")] = True
-    scale_bones: Annotated[bool, _motion("Write the person's own skeleton. Needs no --onto.", "--scale-bones")] = False
-    strip: Annotated[
-        Path | None, typer.Option(metavar="PNG", help="Draw the person and the result, one below the other.")
-    ] = None
+    files: list[str] = argument(
+        "Points (.npy .npz .csv .json .trc .c3d), folders or patterns; a folder of .json frames."
+    )
+    onto: Path | None = option("The character that is to move.", default=None)
+    layout: str | None = option(
+        "Which point is which: coco17, mediapipe33, ... Default: what the file says.", default=None
+    )
+    fps: float | None = _points("Frames per second. Default: the file's, else 30.", default=None)
+    up: str | None = _points("The axis that is up. Default: found.", metavar="+y|-y|+z|...", default=None)
+    unit: float | None = _points("Metres of the points' unit. Default: found.", default=None)
+    depth: float | None = _points(
+        "Noise of the third coordinate, relative to the others. Default: measured.", default=None
+    )
+    camera: str | None = _points(
+        "Of points in a picture: its size and the field of view.", metavar="WIDTH,HEIGHT[,DEGREES]", default=None
+    )
+    person: int | None = _points("Take only this person. Default: all.", min=1, default=None)
+    cutoff: float | None = _motion("Hz that are left of the motion. Default: by the noise.", default=None)
+    unswap: bool = _motion("Mend swapped left and right.", default=True)
+    contacts: bool = _motion("Keep standing feet on the floor and in place.", default=True)
+    scale_bones: bool = _motion("Write the person's own skeleton. Needs no --onto.", "--scale-bones", default=False)
+    strip: Path | None = option("Draw the person and the result, one below the other.", metavar="PNG", default=None)
 
 
 def fit(options: FitOptions) -> None:

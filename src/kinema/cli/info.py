@@ -6,13 +6,12 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.errors import one_line_errors
-from kinema.cli.options import RoleOptions
+from kinema.cli.options import RoleOptions, argument, option
 from kinema.io.formats import READ
 
 EXAMPLES = """Examples:
@@ -28,9 +27,9 @@ kinema info rig.glb --role head=Bip01_Head"""
 class InfoOptions(RoleOptions):
     """The options of `kinema info`."""
 
-    file: Annotated[Path, typer.Argument(help=f"A character: {' '.join(READ)}.")]
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False
-    all: Annotated[bool, typer.Option("--all", help="List every joint and every problem.")] = False
+    file: Path = argument(f"A character: {' '.join(READ)}.")
+    json: bool = option("Print everything as JSON.", "--json", default=False)
+    all: bool = option("List every joint and every problem.", "--all", default=False)
 
 
 def info(options: InfoOptions) -> None:

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from kinema.cli.options import panel
+from kinema.cli.options import option, panel
 from kinema.io.formats import READ, WRITTEN
 
 if TYPE_CHECKING:
@@ -30,11 +28,11 @@ _NOT_IN_FINGERPRINT = ("files", "output", "jobs", "dask", "report", "force")
 class ManyFilesOptions:
     """The options of all commands that write new files."""
 
-    output: Annotated[Path, typer.Option("--output", "-o", help=f"The new file ({' '.join(WRITTEN)}), or a folder.")]
-    report: Annotated[Path | None, typer.Option(help="Write all figures to this file, as JSON.")] = None
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False
-    jobs: Annotated[int, _many("Number of parallel processes.", min=1)] = 1
-    dask: Annotated[str | None, _many("Run on this Dask scheduler.", metavar="ADDRESS")] = None
+    output: Path = option(f"The new file ({' '.join(WRITTEN)}), or a folder.", "--output", "-o")
+    report: Path | None = option("Write all figures to this file, as JSON.", default=None)
+    force: bool = option("Replace existing files.", "--force", default=False)
+    jobs: int = _many("Number of parallel processes.", min=1, default=1)
+    dask: str | None = _many("Run on this Dask scheduler.", metavar="ADDRESS", default=None)
 
     def fingerprint(self, named: Iterable[str | Path | None]) -> str:
         """Hash every option that affects the result, and those files that the options name."""
@@ -62,13 +60,14 @@ def run_files(
     suffixes: of the files to look for in folders. Returns how
     many of several files failed; raises the problem of an only file.
     """
+    from kinema.cli.conversion_offer import offer_conversion
     from kinema.cli.file_reports import print_reports, print_skipped
     from kinema.errors import InputError
     from kinema.jobs.listing import ReportFile, items, skipped_formats
     from kinema.jobs.many import run_many
     from kinema.version import __version__
 
-    found = [_readable(text) for text in files]
+    found = [text if (read := offer_conversion(Path(text))) == Path(text) else str(read) for text in files]
     listed = items(found, options.output if order.writes else Path(), kind, suffixes)
     folder = _output_folder(listed, options.output) if order.writes else None
     figures = None if options.report is None else ReportFile(options.report, order.fingerprint, force=options.force)
@@ -83,14 +82,6 @@ def run_files(
     if failed and len(reports) == 1:
         raise InputError(f"{failed[0]['file']}: {failed[0]['problem']}")
     return len(failed)
-
-
-def _readable(text: str) -> str:
-    """An input as it was typed, or the file that it was converted to."""
-    from kinema.cli.conversion_offer import offer_conversion
-
-    converted = offer_conversion(Path(text))
-    return text if converted == Path(text) else str(converted)
 
 
 def _output_folder(listed: list[Item], output: Path) -> Path | None:

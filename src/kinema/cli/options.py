@@ -18,13 +18,25 @@ if TYPE_CHECKING:
 Options = TypeVar("Options")
 
 
-def panel(name: str) -> Callable[..., Any]:
-    """Return what makes an option in one panel of the help, from its text, its names and what else Typer takes."""
+def panel(name: str | None) -> Callable[..., Any]:
+    """Return what makes an option in one panel of the help.
+
+    It takes the option's text, its names, what else Typer takes, and the default of its field.
+    """
 
     def option(text: str, *names: str, **more: Any) -> Any:
-        return typer.Option(*names, help=text, rich_help_panel=name, **more)
+        defaults = {key: more.pop(key) for key in ("default", "default_factory") if key in more}
+        return field(metadata={"typer": typer.Option(*names, help=text, rich_help_panel=name, **more)}, **defaults)
 
     return option
+
+
+def argument(text: str, **defaults: Any) -> Any:
+    """Make an argument of a command from its text and the default of its field."""
+    return field(metadata={"typer": typer.Argument(help=text)}, **defaults)
+
+
+option = panel(None)
 
 
 _ground, _roles = panel("Ground"), panel("Roles")
@@ -33,52 +45,43 @@ _ground, _roles = panel("Ground"), panel("Roles")
 def command(options: type[Options], run: Callable[[Options], None]) -> Callable[..., None]:
     """Make a Typer command of a function that takes its options as one dataclass.
 
-    options: a dataclass whose fields are annotated as Typer parameters. run: the command; its docstring is the
-    help.
+    options: a dataclass whose fields are options and arguments. run: the command; its docstring is the help.
     """
-    hints = get_type_hints(options, include_extras=True)
+    hints = get_type_hints(options)
+    # The command's own options come first in its help, shared ones after them.
+    ordered = sorted(fields(options), key=lambda each: each.name not in options.__annotations__)  # type: ignore[arg-type]
 
     def call(**given: Any) -> None:
         run(options(**given))
 
-    call.__name__, call.__doc__, call.__annotations__ = run.__name__, run.__doc__, hints
-    # The command's own options come first in its help, shared ones after them.
-    ordered = sorted(fields(options), key=lambda each: each.name not in options.__annotations__)  # type: ignore[arg-type]
-    parameters = [
-        inspect.Parameter(
-            each.name, inspect.Parameter.KEYWORD_ONLY, default=_default(each), annotation=hints[each.name]
+    parameters = []
+    for each in ordered:
+        default = inspect.Parameter.empty if each.default is MISSING else each.default
+        default = default if each.default_factory is MISSING else each.default_factory()
+        hints[each.name] = Annotated[hints[each.name], each.metadata["typer"]]
+        parameters.append(
+            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hints[each.name])
         )
-        for each in ordered
-    ]
+    call.__name__, call.__doc__, call.__annotations__ = run.__name__, run.__doc__, hints
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
-
-
-def _default(each: Any) -> Any:
-    if each.default_factory is not MISSING:
-        return each.default_factory()
-    return inspect.Parameter.empty if each.default is MISSING else each.default
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroundOptions:
     """The options that describe the ground."""
 
-    ground: Annotated[
-        str | None,
-        _ground(
-            "A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png). Slopes "
-            "and stairs rise towards +Z, stairs from z = 0 on; negative ones go down."
-        ),
-    ] = None
-    ground_size: Annotated[str | None, _ground("Extent of a height map.", metavar="X,Z")] = None
-    ground_height: Annotated[str | None, _ground("Lowest and highest point of a height map.", metavar="LOW,HIGH")] = (
-        None
+    ground: str | None = _ground(
+        "A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png). Slopes "
+        "and stairs rise towards +Z, stairs from z = 0 on; negative ones go down.",
+        default=None,
     )
+    ground_size: str | None = _ground("Extent of a height map.", metavar="X,Z", default=None)
+    ground_height: str | None = _ground("Lowest and highest point of a height map.", metavar="LOW,HIGH", default=None)
 
-    ground_unit: Annotated[
-        str, _ground("Unit of all lengths of the ground. Default: that of the file.", metavar="m|cm|mm|dm|ft|in")
-    ] = ""
+    ground_unit: str = _ground(
+        "Unit of all lengths of the ground. Default: that of the file.", metavar="m|cm|mm|dm|ft|in", default=""
+    )
 
     def parsed_ground(self) -> GroundSpec | None:
         """The ground that the options describe; None without `--ground`."""
@@ -95,14 +98,12 @@ class GroundOptions:
 class RoleOptions:
     """The options that name the roles of joints."""
 
-    role: Annotated[
-        list[str],
-        _roles(
-            "Name the joints of a role: head=Bip01_Head, leg.left=thigh_l,calf_l,foot_l. Repeatable.",
-            metavar="ROLE=JOINT,...",
-        ),
-    ] = field(default_factory=list)
-    roles: Annotated[Path | None, _roles("A file with roles.", metavar="TOML")] = None
+    role: list[str] = _roles(
+        "Name the joints of a role: head=Bip01_Head, leg.left=thigh_l,calf_l,foot_l. Repeatable.",
+        metavar="ROLE=JOINT,...",
+        default_factory=list,
+    )
+    roles: Path | None = _roles("A file with roles.", metavar="TOML", default=None)
 
     def overrides(self) -> Overrides:
         """The roles that are given; `--role` takes precedence over `--roles`."""

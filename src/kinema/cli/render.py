@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.errors import one_line_errors
-from kinema.cli.options import GroundOptions, RoleOptions, panel
+from kinema.cli.options import GroundOptions, RoleOptions, argument, option, panel
 from kinema.io.formats import READ
 
 _what, _look = panel("What to draw"), panel("Appearance")
@@ -34,34 +33,27 @@ kinema render fox.glb -o fox.png --clip run --time 0.3 --show both"""
 class RenderOptions(GroundOptions, RoleOptions):
     """The options of `kinema render`."""
 
-    file: Annotated[Path, typer.Argument(help=f"A character: {' '.join(READ)}.")]
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The new file: a picture (.png) or a film (.gif, .mp4, .webm).")
-    ]
-    clip: Annotated[str | None, _what("Name of the clip. Default: the first.")] = None
-    time: Annotated[str | None, _what("Seconds: a moment or a range.", metavar="T|FROM:TO")] = None
-    strip: Annotated[int | None, _what("Draw N poses in one picture.", metavar="N")] = None
-    sheet: Annotated[int | None, _what("Draw N moments of each clip, a row for each, or of --clip.", metavar="N")] = (
-        None
+    file: Path = argument(f"A character: {' '.join(READ)}.")
+    output: Path = option("The new file: a picture (.png) or a film (.gif, .mp4, .webm).", "--output", "-o")
+    clip: str | None = _what("Name of the clip. Default: the first.", default=None)
+    time: str | None = _what("Seconds: a moment or a range.", metavar="T|FROM:TO", default=None)
+    strip: int | None = _what("Draw N poses in one picture.", metavar="N", default=None)
+    sheet: int | None = _what("Draw N moments of each clip, a row for each, or of --clip.", metavar="N", default=None)
+    fps: float = _what("Frames per second of a film.", default=25.0)
+    show: str = _look(
+        "Bones, skin, or bones through the skin.", metavar="|".join(SHOWN), autocompletion=SHOWN.copy, default="bones"
     )
-    fps: Annotated[float, _what("Frames per second of a film.")] = 25.0
-    show: Annotated[
-        str, _look("Bones, skin, or bones through the skin.", metavar="|".join(SHOWN), autocompletion=SHOWN.copy)
-    ] = "bones"
-    view: Annotated[
-        str | None,
-        _look(
-            f"{', '.join(VIEWS)}; or degrees from the front towards its right, and upwards.",
-            metavar="NAME|AZ,EL",
-            autocompletion=VIEWS.copy,
-        ),
-    ] = None
-    size: Annotated[
-        str | None,
-        _look("Pixels. Default: 640x480; film 480x360, strip 960 wide, one of a sheet 160x120.", metavar="WxH"),
-    ] = None
-    theme: Annotated[str, _look("Colours.", metavar="|".join(THEMES), autocompletion=THEMES.copy)] = "light"
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False
+    view: str | None = _look(
+        f"{', '.join(VIEWS)}; or degrees from the front towards its right, and upwards.",
+        metavar="NAME|AZ,EL",
+        autocompletion=VIEWS.copy,
+        default=None,
+    )
+    size: str | None = _look(
+        "Pixels. Default: 640x480; film 480x360, strip 960 wide, one of a sheet 160x120.", metavar="WxH", default=None
+    )
+    theme: str = _look("Colours.", metavar="|".join(THEMES), autocompletion=THEMES.copy, default="light")
+    force: bool = option("Replace an existing file.", "--force", default=False)
 
 
 def render(options: RenderOptions) -> None:

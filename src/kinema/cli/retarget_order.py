@@ -104,18 +104,12 @@ def _draw(options: RetargetOptions, order: RetargetOrder, only: Path | None) -> 
     assert only is not None
     assert options.strip is not None
     source = options.load(only)
-    made = files.load(_output_of(options, only), roles=order.target_roles)
+    written = next(options.output.glob(f"{only.stem}.*")) if options.output.is_dir() else options.output
+    made = files.load(written, roles=order.target_roles)
     clip = choose_clips(source, options.clip)[0]
     ground = None if order.ground is None else build_for(order.ground, made.rig)[1]
     new = made.clips[list(made.clips)[-1]] if options.name is None else made.clips[options.name]
     atomic.write(options.strip, [images.png_bytes(draw_both(source, clip, made, new, ground))])
-
-
-def _output_of(options: RetargetOptions, only: Path) -> Path:
-    """Where the result of a single motion is."""
-    if options.output.is_dir():
-        return next(options.output.glob(f"{only.stem}.*"))
-    return options.output
 
 
 def print_retargeted(report: dict[str, Any]) -> None:

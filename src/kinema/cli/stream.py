@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from kinema.cli.errors import one_line_errors
-from kinema.cli.options import RoleOptions
+from kinema.cli.options import RoleOptions, argument, option
 
 EXAMPLES = """Examples:
 
@@ -22,18 +19,15 @@ kinema stream frames.jsonl --onto hero.glb --layout coco17 > poses.jsonl"""
 class StreamOptions(RoleOptions):
     """The options of `kinema stream`, as they were typed."""
 
-    file: Annotated[
-        str, typer.Argument(help='JSON lines {"t": seconds, "points": [[x, y, z], ...]}; - reads stdin.')
-    ] = "-"
-    onto: Annotated[Path, typer.Option(help="The character that is to move.")]
-    layout: Annotated[str, typer.Option(help="Which point is which: mediapipe33, coco17, ...")]
-    lag: Annotated[int, typer.Option(min=0, help="Frames that a pose is late; none is as noisy as the points.")] = 2
-    vmc: Annotated[
-        str | None,
-        typer.Option(metavar="[HOST:]PORT", help="Send VMC messages there instead of writing JSON lines."),
-    ] = None
-    up: Annotated[str | None, typer.Option(metavar="+y|-y|+z|...", help="The axis that is up. Default: found.")] = None
-    contacts: Annotated[bool, typer.Option(help="Keep standing feet on the floor and in place.")] = True
+    file: str = argument('JSON lines {"t": seconds, "points": [[x, y, z], ...]}; - reads stdin.', default="-")
+    onto: Path = option("The character that is to move.")
+    layout: str = option("Which point is which: mediapipe33, coco17, ...")
+    lag: int = option("Frames that a pose is late; none is as noisy as the points.", min=0, default=2)
+    vmc: str | None = option(
+        "Send VMC messages there instead of writing JSON lines.", metavar="[HOST:]PORT", default=None
+    )
+    up: str | None = option("The axis that is up. Default: found.", metavar="+y|-y|+z|...", default=None)
+    contacts: bool = option("Keep standing feet on the floor and in place.", default=True)
 
 
 def stream(options: StreamOptions) -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from kinema.demo import humanoid
-from kinema.demo.characters.crowd_skin import followed
 from kinema.demo.characters.humanoid import skin_of
 from kinema.demo.scenes.crowd import DRAGGED_FOR, CrowdScene
 from kinema.demo.scenes.people import (
@@ -16,6 +15,7 @@ from kinema.demo.scenes.people import (
     SPEED,
     STEPS_A_METRE,
     People,
+    followed,
     hill_height,
     packed_level,
 )

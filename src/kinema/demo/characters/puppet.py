@@ -84,8 +84,10 @@ class Puppet:
         upper, lower = self.rest[middle] - self.rest[start], self.rest[end] - self.rest[middle]
         above, _ = self.transform(int(self.skeleton.parents[start]))
         to_target = target - self.transform(start)[1]
-        bend = _bend(upper, lower, np.linalg.norm(to_target, axis=-1)) - _angle(upper, lower, hinge)
-        bent = rotation(hinge, bend)
+        start_bend = math.atan2(float(np.cross(upper, lower) @ hinge), float(upper @ lower))
+        a, b, distance = np.linalg.norm(upper), np.linalg.norm(lower), np.linalg.norm(to_target, axis=-1)
+        cosine = (distance * distance - a * a - b * b) / (2 * a * b)  # Law of cosines; a bend of 0 is straight.
+        bent = rotation(hinge, np.arccos(np.clip(cosine, -1.0, 1.0)) - start_bend)
         chord = upper + arrays.rotate(bent, lower)
         axes = framed(to_target, np.broadcast_to(aside, to_target.shape))
         aimed = arrays.from_matrix(axes @ np.swapaxes(framed(chord, np.broadcast_to(hinge, chord.shape)), -1, -2))
@@ -130,15 +132,3 @@ class Puppet:
         """Return the frames as a clip with evenly spaced keys. duration: seconds."""
         times = np.linspace(0.0, duration, len(self.rotations))
         return Clip.from_poses(name, self.skeleton, self.pose(), times=times, events=events)
-
-
-def _angle(a: Any, b: Any, axis: Any) -> float:
-    """Return the angle from a to b, both perpendicular to a unit axis, radians."""
-    return math.atan2(float(np.cross(a, b) @ axis), float(a @ b))
-
-
-def _bend(upper: Any, lower: Any, distance: Any) -> Any:
-    """Return the bend of two bones whose ends are this far apart, radians; 0 is straight. Law of cosines."""
-    a, b = np.linalg.norm(upper), np.linalg.norm(lower)
-    cosine = (distance * distance - a * a - b * b) / (2 * a * b)
-    return np.arccos(np.clip(cosine, -1.0, 1.0))

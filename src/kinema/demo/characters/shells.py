@@ -47,18 +47,11 @@ class Section(NamedTuple):
 def shell(
     origin: Point, axes: Any, sections: Sequence[Section], colour: Any, *, sides: int, rings: int, square: float = 2.0
 ) -> Mesh:
-    """Make a smooth surface through cross sections.
+    """Make a smooth surface through cross sections, in order along the axis.
 
-    Parameters
-    ----------
-    origin, axes
-        Position (3,), and columns (3, 3): the directions of width, axis and depth.
-    sections
-        In order along the axis. The first and last have no width: there the shell closes, round.
-    sides, rings
-        Number of vertices around a ring, and of rings.
-    square
-        Exponent of the cross sections: 2 for ellipses, more for rounded rectangles.
+    origin, axes: position (3,), and columns (3, 3), the directions of width, axis and depth. The first and last section
+    have no width: there the shell closes, round. sides, rings: vertices around a ring, and rings. square: exponent of
+    the cross sections, 2 for ellipses, more for rounded rectangles.
     """
     profile = _evenly(_smooth(np.array(sections, float)), rings)
     angle = np.linspace(0.0, 2 * np.pi, sides, endpoint=False)

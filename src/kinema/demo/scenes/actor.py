@@ -147,13 +147,10 @@ class Actor:
         """Return how a clip travels, by name; None for the rest pose."""
         key = clip or ""
         if key not in self._motions:
-            self._motions[key] = standing(self.character) if clip is None else self._measured(clip)
+            measure = planted_motion if self.file else clip_motion  # Clips of files may walk in place.
+            own = self.character
+            self._motions[key] = standing(own) if clip is None else measure(own, own.clips[clip])
         return self._motions[key]
-
-    def _measured(self, clip: str) -> ClipMotion:
-        """Return how a clip travels. Those of files may walk in place."""
-        measure = planted_motion if self.file else clip_motion
-        return measure(self.character, self.character.clips[clip])
 
     def with_poses(self, clip: Clip | None, motion: ClipMotion) -> Actor:
         """Return the same actor with a clip of stored poses, or without one. motion: of the clip they were made on."""

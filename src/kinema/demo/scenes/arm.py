@@ -113,15 +113,11 @@ class ArmScene(Scene):
         if handle == "target" and self.values["by_hand"]:
             self.goal = to
         elif handle.isdecimal() and int(handle) < len(self.balls):
-            self._take(int(handle))
+            if (ball := int(handle)) != self.dragged:  # It may be taken from the arm.
+                self.dragged = ball
+                self.sorter.lose(ball)
+                self.balls = self.balls.hold(ball)
             self.drag_to = to
-
-    def _take(self, ball: int) -> None:
-        """Let the user take a ball, from the arm if necessary."""
-        if ball != self.dragged:
-            self.dragged = ball
-            self.sorter.lose(ball)
-            self.balls = self.balls.hold(ball)
 
     def drop(self, handle: str) -> None:
         if self.dragged is not None and handle == str(self.dragged):
@@ -198,7 +194,8 @@ class ArmScene(Scene):
             self.balls = self.balls.move(self.dragged, self.drag_to, dt)
         self.balls = step(self.room, self.balls, dt)
         if self.sorter.state == ALL_SORTED and self.sorter.waited(dt):
-            self._start_again()
+            self.balls = replace(self.balls, positions=self._somewhere_above(len(self.balls)), velocities=0.0)
+            self.sorter = Sorter()
 
     def settle(self, dt: float) -> None:
         """Move the arm if it follows the user, and a dragged ball. All other balls stay where they are."""
@@ -219,11 +216,6 @@ class ArmScene(Scene):
             solver = fabrik if self.values["solver"] == "fabrik" else ccd
             self.joints, self.state = solver(self.joints, self.hand, pole=POLE).joints, None
         self.error = float(np.linalg.norm(self.joints[-1] - self.goal))
-
-    def _start_again(self) -> None:
-        """Drop all balls from above again."""
-        self.balls = replace(self.balls, positions=self._somewhere_above(len(self.balls)), velocities=0.0)
-        self.sorter = Sorter()
 
     # Output.
 

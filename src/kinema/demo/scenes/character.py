@@ -53,7 +53,6 @@ from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
 from kinema.io.formats import READ
 from kinema.math import arrays
-from kinema.model.rig import Rig
 
 OURS = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 LABELS = {"humanoid": "Person", "quadruped": "Fox", "spider": "Spider"}
@@ -651,6 +650,11 @@ class CharacterScene(Scene):
 
     def description(self) -> dict[str, Any]:
         actor, rig = self.walker.actor, self.walker.character.rig
+        # The joints of each role and its confidence: 0 to 1, None if it was given.
+        roles = [
+            {"name": name, "joints": joints, "confidence": rig and rig.confidence.get(name)}
+            for name, joints in ({} if rig is None else joints_by_role(rig)).items()
+        ]
         return {
             "model": self.shows,
             "name": actor.name,
@@ -681,7 +685,7 @@ class CharacterScene(Scene):
             "bounds": {"*": {"low": [-FARTHEST * actor.size] * 3, "high": [FARTHEST * actor.size] * 3}},
             "show": self.values["show"],
             "bones": self.values["bones"],
-            "roles": [] if rig is None else _roles(rig),
+            "roles": roles,
             "doubts": ["No legs, arms or head were found in it."] if rig is None else list(rig.doubts)[:8],
         }
 
@@ -722,9 +726,3 @@ def _first_clip(actor: Actor) -> str:
 
 def _rows(world: Any) -> Any:
     return world[:, :3].reshape(-1, 12)
-
-
-def _roles(rig: Rig) -> list[dict[str, Any]]:
-    """Return the joints of each role and its confidence: 0 to 1, None if it was given."""
-    found = joints_by_role(rig).items()
-    return [{"name": name, "joints": joints, "confidence": rig.confidence.get(name)} for name, joints in found]

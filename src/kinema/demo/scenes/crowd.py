@@ -153,14 +153,23 @@ class CrowdScene(Scene):
             return
         self.targets = self._targets()
         began = time.perf_counter()
-        self._solve()
+        if self.values["solver"] == "two_bone":
+            lengths = np.full(2, HEIGHT / 2, np.float32)
+            limbs = two_bone(self.roots, self.targets, lengths, hint=np.array((0, 0, 1), np.float32))
+            self.joints, self.errors = np.stack((self.roots, limbs.mid, limbs.end), axis=1), limbs.error
+        else:
+            chains = (fabrik if self.values["solver"] == "fabrik" else ccd)(self.rest, self.targets)
+            self.joints, self.errors = chains.joints, chains.error
         self.solve_ms = (time.perf_counter() - began) * 1e3
 
     def _pass(self, dt: float) -> None:
         """Let time pass, and the target with it if it moves by itself."""
         self.time += self.waves * dt
-        if self.wanders:
-            self.target = self._wandering()
+        if self.wanders:  # On a figure of eight through the crowd.
+            apart, height = (APART, TARGET_HEIGHT) if self.people is None else (PEOPLE_APART, TARGET_HEIGHT_PEOPLE)
+            way, far = 0.35 * self.time, 0.12 * apart * math.sqrt(self.values["count"])
+            at = (far * math.sin(way), height + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7)
+            self.target = np.array(at, "f4")
 
     def answer(self, dt: float) -> Any:
         """Update the characters around the target; the others wait for the next step."""
@@ -182,12 +191,6 @@ class CrowdScene(Scene):
         people.step(self.time, dt, self.target, self.input_waits, a_turn)
         self.solve_ms = people.milliseconds
 
-    def _wandering(self) -> Any:
-        """Return (3,): where the target is by itself: on a figure of eight through the crowd."""
-        apart, height = (APART, TARGET_HEIGHT) if self.people is None else (PEOPLE_APART, TARGET_HEIGHT_PEOPLE)
-        way, far = 0.35 * self.time, 0.12 * apart * math.sqrt(self.values["count"])
-        return np.array((far * math.sin(way), height + 0.2 * math.sin(3 * way), far * math.sin(2 * way) * 0.7), "f4")
-
     def _targets(self) -> Any:
         """Return (N, 3): targets that move in a wave, or the target for limbs near it."""
         x, z = self.roots[:, 0], self.roots[:, 2]
@@ -198,16 +201,6 @@ class CrowdScene(Scene):
         far = np.linalg.norm(to_target[:, [0, 2]], axis=-1, keepdims=True)
         curious = smoothstep(np.clip(1.0 - far / np.float32(CURIOUS), 0.0, 1.0))
         return (self.roots + sway * (1.0 - curious) + to_target * curious).astype(np.float32)
-
-    def _solve(self) -> None:
-        if self.values["solver"] == "two_bone":
-            lengths = np.full(2, HEIGHT / 2, np.float32)
-            limbs = two_bone(self.roots, self.targets, lengths, hint=np.array((0, 0, 1), np.float32))
-            self.joints, self.errors = np.stack((self.roots, limbs.mid, limbs.end), axis=1), limbs.error
-        else:
-            solver = fabrik if self.values["solver"] == "fabrik" else ccd
-            chains = solver(self.rest, self.targets)
-            self.joints, self.errors = chains.joints, chains.error
 
     # Output.
 

@@ -136,12 +136,10 @@ class Held:
         """Return the handles to show: the main ones, those in use, the elbow or knee of a limb in use and, if wanted,
         all others.
         """
-        used = set(self.holds) | {f"{POLES[ENDS.index(g.kind)]} {g.limb}" for g in self._held_ends()}
-        return [g for g in self.grips.values() if more or g.kind in MAIN or g.handle in used]
-
-    def _held_ends(self) -> list[Grip]:
-        """Return the hands and feet that are held."""
-        return [grip for handle, grip in self.grips.items() if handle in self.holds and grip.kind in ENDS]
+        grips = self.grips
+        ends = [grips[handle] for handle in self.holds if grips[handle].kind in ENDS]
+        used = set(self.holds) | {f"{POLES[ENDS.index(g.kind)]} {g.limb}" for g in ends}
+        return [g for g in grips.values() if more or g.kind in MAIN or g.handle in used]
 
     @property
     def is_pulled(self) -> bool:
@@ -151,21 +149,10 @@ class Held:
     # User input. Unknown handles are ignored.
 
     def grab(self, handle: str, offset: Any, world: Any) -> None:
-        """Make a handle of a point of the skin.
+        """Make a handle of a point of the skin. Raises InputError if it is far outside the character.
 
-        Parameters
-        ----------
-        handle
-            "part" and the number of a joint. Other handles exist already.
-        offset
-            (3,): the point, in the joint's own space.
-        world
-            (J, 4, 4): the matrices of the joints now.
-
-        Raises
-        ------
-        InputError
-            If the point is far outside the character.
+        handle: "part" and the number of a joint; other handles exist already. offset: (3,), the point in the joint's
+        own space. world: (J, 4, 4), the matrices of the joints now.
         """
         kind, _, number = handle.partition(" ")
         if kind != PART or not number.isdecimal() or int(number) >= len(self._skeleton):

@@ -30,7 +30,7 @@ def script(problem: Problem, copied: Mapping[str, Any]) -> str:
     lines += [f"target = np.array({numbers(problem.target, DECIMALS)})", f"limits = {limits}", "", "joints = {}"]
     most, passes = copied["most"], copied["passes"]
     for name in starts:
-        start = "rest" if passes or starts[name] is None else _rows(starts[name])
+        start = "rest" if passes or starts[name] is None else f"np.array({nested(starts[name], DECIMALS)})"
         if name in CHAINS:
             lines += _chain(name, start, most, passes)
         elif name == "compensating" and not passes:
@@ -76,7 +76,3 @@ def _by_the_lab(name: str, start: str, degrees: float | None, passes: int) -> li
         "error = np.linalg.norm(answer.joints[-1] - target)",
         f'print(f"{name}: error {{error:.2e}} m after {{answer.iterations}} passes")',
     ]
-
-
-def _rows(joints: Any) -> str:
-    return f"np.array({nested(joints, DECIMALS)})"

@@ -7,13 +7,12 @@ large for one frame is updated in turns, and those around the target as soon as 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from kinema.demo.characters.crowd_skin import followed
 from kinema.demo.characters.humanoid import humanoid, skin_of
 from kinema.demo.characters.humanoid_body import colours
 from kinema.demo.characters.sheet import sheet
@@ -21,6 +20,8 @@ from kinema.demo.characters.shells import Detail
 from kinema.demo.scenes.character_files import packed_mesh
 from kinema.demo.scenes.for_views import LOOKS, STEPS_A_METRE
 from kinema.math import arrays
+from kinema.model.skeleton import Skeleton
+from kinema.model.skin import Skin
 from kinema.stages.animator import Animator
 from kinema.stages.arms.hands import Hands
 from kinema.stages.feet.feet import Feet
@@ -67,16 +68,8 @@ DRAWN = (
 class People:
     """Characters in concentric rings.
 
-    Parameters
-    ----------
-    count
-        How many.
-    seed
-        Of their colours, and of where in the walk each begins.
-    time
-        Seconds that they have walked already: decides where they start.
-    a_turn
-        Most characters in one step.
+    seed: of their colours, and of where in the walk each begins. time: seconds that they have walked already, which
+    decide where they start. a_turn: most characters in one step.
     """
 
     def __init__(self, count: int, seed: int, time: float = 0.0, a_turn: int = A_TURN) -> None:
@@ -112,27 +105,13 @@ class People:
     # Time.
 
     def step(
-        self,
-        time: float,
-        dt: float,
-        target: Any,
-        waits: Callable[[], bool] = lambda: False,
-        a_turn: int | None = None,
+        self, time: float, dt: float, target: Any, waits: Callable[[], bool] = lambda: False, a_turn: int | None = None
     ) -> None:
         """Update those whose turn it is: everybody, in a crowd that is small enough.
 
-        Parameters
-        ----------
-        time
-            Seconds of walking at the end of the step. Everybody stands while it does not change.
-        dt
-            Seconds since the last step or answer.
-        target
-            (3,): what everybody looks at.
-        waits
-            Whether an input waits: then the rest of the turn comes with the next step.
-        a_turn
-            Most characters in this step. Default: as many as in any other.
+        time: seconds of walking at the end of the step; everybody stands while it does not change. dt: seconds since
+        the last step or answer. target: (3,), what everybody looks at. waits: whether an input waits; then the rest of
+        the turn comes with the next step. a_turn: most characters in this step; default: as many as in any other.
         """
         self._clock += dt
         took, done, most = 0.0, 0, min(a_turn or self._a_turn, self.count)
@@ -312,3 +291,18 @@ def _palette(seed: int) -> list[Any]:
 def palettes_of_looks() -> list[list[Any]]:
     """Return the colours of each look, by slot."""
     return [_palette(seed) for seed in range(LOOKS)]
+
+
+def followed(skin: Skin, skeleton: Skeleton, kept: Sequence[str]) -> tuple[Any, Any]:
+    """Reduce what a skin follows to the joints named in `kept`: two indices into it, and their shares, (V, 2) each.
+
+    What another joint moves follows the nearest one above it in the list; the first one if there is none.
+    """
+    index, nearest = {name: n for n, name in enumerate(kept)}, np.zeros(len(skeleton), int)
+    for j, (name, parent) in enumerate(zip(skeleton.names, skeleton.parents, strict=True)):
+        nearest[j] = index.get(name, nearest[parent] if parent >= 0 else 0)
+    shares = np.zeros((len(skin.vertices), len(kept)))
+    np.add.at(shares, (np.arange(len(shares))[:, np.newaxis], nearest[skin.joints]), skin.weights)
+    most = np.argsort(-shares, axis=1, kind="stable")[:, :2]
+    weights = np.take_along_axis(shares, most, axis=1)
+    return most, weights / weights.sum(axis=1, keepdims=True)

@@ -152,11 +152,8 @@ class _Body:
         return np.asarray(self.skeleton.world(self.pose)[:, :3, 3], float)
 
     def is_left(self, limb: Limb) -> bool:
-        return float(self.skeleton.rest_world[int(limb.joints[0]), :3, 3] @ self.left) >= self._middle
-
-    @property
-    def _middle(self) -> float:
-        return float(self.skeleton.rest_world[int(self.rig.hips), :3, 3] @ self.left)
+        limb_at, middle = (self.skeleton.rest_world[int(j), :3, 3] @ self.left for j in (limb.joints[0], self.rig.hips))
+        return bool(limb_at >= middle)
 
     def rotate(self, joint: int, turn: Any) -> None:
         """Rotate a joint, and all below it, about its position. turn: (4,), in the character's space."""

@@ -35,21 +35,9 @@ def digits(values: Any) -> str:
 
 
 def pose_lines(character: str, skeleton: Skeleton, pose: Pose, transform: Any) -> list[str]:
-    """Write a pose and the world matrices of its joints.
+    """Write lines that define `pose`, a `km.Pose`, and `world`, (J, 4, 4), the matrices of its joints.
 
-    Parameters
-    ----------
-    character
-        The variable of the script that holds the character.
-    skeleton, pose
-        Its skeleton and its pose, relative to the parents.
-    transform
-        (4, 4): transform of the character's space.
-
-    Returns
-    -------
-    list of str
-        Lines that define `pose`, a `km.Pose`, and `world`, (J, 4, 4).
+    character: the variable of the script that holds the character. transform: (4, 4), of the character's space.
     """
     lines = ["# The pose: each joint that differs from the rest pose, relative to its parent."]
     for part in ("translations", "rotations", "scales"):

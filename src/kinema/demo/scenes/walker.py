@@ -290,7 +290,9 @@ class Walker:
             self.steered = self.steered._replace(heading=self.steered.heading + self._turn * TURN_RATE * dt)
         position, rotation = self._transform()
         self._animator.set_transform(position, rotation)
-        self._guide(_matrix(position + self._stride, rotation))
+        ahead = np.eye(4)
+        ahead[:3, :3], ahead[:3, 3] = arrays.to_matrix(rotation), position + self._stride
+        self._guide(ahead)
         self.frame: Frame = self._animator.update(dt)
         self._clip_time = self.time
         self._go_on(position)
@@ -431,9 +433,3 @@ def _on_floor(character: Character, motion: ClipMotion) -> Character:
     if character.rig is None:
         return character
     return replace(character, rig=replace(character.rig, floor=motion.floor))
-
-
-def _matrix(position: Any, rotation: Any) -> Any:
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = arrays.to_matrix(rotation), position
-    return matrix

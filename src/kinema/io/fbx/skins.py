@@ -19,7 +19,7 @@ from kinema.io.fbx.meshes import MaterialMesh, colours_of, read_meshes
 from kinema.io.fbx.nodes import Node
 from kinema.io.fbx.settings import Space
 from kinema.io.fbx.transforms import geometric
-from kinema.io.gltf.primitives import to_screen
+from kinema.io.gltf.skins import to_screen
 from kinema.io.surfaces import Binding, Surface, bound, following, skinned
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin

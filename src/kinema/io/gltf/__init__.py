@@ -5,5 +5,5 @@ from kinema.io.gltf.document import detect as detect
 from kinema.io.gltf.limits import LARGEST_FILE as LARGEST_FILE
 from kinema.io.gltf.reader import decode as decode
 from kinema.io.gltf.reader import read as read
-from kinema.io.gltf.self_contained import pack as pack
 from kinema.io.gltf.writer import encode as encode
+from kinema.io.gltf.writer import pack as pack

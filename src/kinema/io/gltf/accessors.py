@@ -153,18 +153,13 @@ class Views:
             self._cursors[view].fail(f"has a byteStride of {stride}; {user.path} has elements of {element} bytes")
         if end > self._length[view]:
             user.fail(f"reaches {end:,} bytes into {self._cursors[view].path}, which has {self._length[view]:,}")
-        data, start = self._data(view), self._start[view] + offset
+        data, start = self.buffers.read(self._buffer[view]), self._start[view] + offset
+        if (last := self._start[view] + self._length[view]) > len(data):
+            self._cursors[view].fail(f"reaches to byte {last:,} of a buffer that has {len(data):,}")
         if columns == 1:
             return np.ndarray((count, rows), kind, data, start, (stride, kind.itemsize))
         matrices = np.ndarray((count, columns, rows), kind, data, start, (stride, column_stride, kind.itemsize))
         return matrices.reshape(count, columns * rows)
-
-    def _data(self, view: int) -> bytes:
-        """Return the buffer of a view, which must lie within it."""
-        data, end = self.buffers.read(self._buffer[view]), self._start[view] + self._length[view]
-        if end > len(data):
-            self._cursors[view].fail(f"reaches to byte {end:,} of a buffer that has {len(data):,}")
-        return data
 
 
 def normalised(array: Any) -> Any:

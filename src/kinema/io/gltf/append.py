@@ -51,23 +51,23 @@ def add_clip(output: Output, name: str, clip: Clip, node_of_joint: Sequence[int]
         samplers.append({"input": source, "interpolation": track.interpolation, "output": accessors[outputs + k]})
         node = node_of_joint[track.joint]
         channels.append({"sampler": k, "target": {"node": node, "path": track.path}})
-        _make_movable(output, node, clip.skeleton, track.joint)
+        known = output.listed("nodes")[node]
+        if "matrix" in known:  # A node with a matrix must not be animated.
+            kept = {key: value for key, value in known.items() if key != "matrix"}
+            output.listed("nodes")[node] = {**kept, **local_transform(clip.skeleton, track.joint)}
     output.add("animations", {"name": name, "channels": channels, "samplers": samplers})
 
 
 def _keys(clip: Clip, track: Track) -> _Keys:
     what = f"clip {clip.name!r}, {track.path} of {clip.skeleton.names[int(track.joint)]!r},"
-    times, values, how = _apart(float32(track.times, what)), float32(track.values, what), track.interpolation
+    times, values, how = float32(track.times, what), float32(track.values, what), track.interpolation
+    # Times that are equal in float32 are a smallest step apart, so that a jump stays a jump: as integers, consecutive
+    # floats differ by 1, and there is no -0.
+    order, numbers = np.arange(len(times), dtype=np.int32), (times + np.float32(0.0)).view(np.int32)
+    times = (np.maximum.accumulate(numbers - order) + order).view(np.float32)
     if how == "CUBICSPLINE" and len(times) == 1:  # A spline needs two keys; with one, it is constant.
         values, how = values[:, 1], "LINEAR"
     return _Keys(int(track.joint), track.path, how, times, values)
-
-
-def _apart(times: Any) -> Any:
-    """Separate times that are equal in float32 by the smallest step, so that a jump stays a jump. times: 0 or more."""
-    order = np.arange(len(times), dtype=np.int32)
-    numbers = (times + np.float32(0.0)).view(np.int32)  # As integers, consecutive floats differ by 1; no -0.
-    return (np.maximum.accumulate(numbers - order) + order).view(np.float32)
 
 
 def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
@@ -77,7 +77,11 @@ def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
         moving = [_keys(clip, Track(0, "translation", [0.0], clip.skeleton.rest.translations[:1]))]
     end = np.float32(clip.duration)
     if end > max(track.times[-1] for track in moving):
-        moving[-1] = _held(moving[-1], end)
+        last = moving[-1]
+        values = np.concatenate((last.values, last.values[-1:]))
+        if last.interpolation == "CUBICSPLINE":
+            values[-2, 2] = values[-1, 0] = 0.0  # Constant between them.
+        moving[-1] = replace(last, times=np.append(last.times, end), values=values)
     return moving
 
 
@@ -87,22 +91,6 @@ def _at_rest(track: _Keys, skeleton: Skeleton) -> bool:
     if track.interpolation == "CUBICSPLINE":
         rest = np.stack((np.zeros_like(rest), rest, np.zeros_like(rest)))
     return bool((track.values == rest).all() or (track.path == "rotation" and (track.values == -rest).all()))
-
-
-def _held(track: _Keys, end: Any) -> _Keys:
-    """Repeat the last key at the end."""
-    values = np.concatenate((track.values, track.values[-1:]))
-    if track.interpolation == "CUBICSPLINE":
-        values[-2, 2] = values[-1, 0] = 0.0  # Constant between them.
-    return replace(track, times=np.append(track.times, end), values=values)
-
-
-def _make_movable(output: Output, node: int, skeleton: Skeleton, joint: int) -> None:
-    """Replace a node's matrix by translation, rotation and scale: a node with a matrix must not be animated."""
-    known = output.listed("nodes")[node]
-    if "matrix" in known:
-        kept = {key: value for key, value in known.items() if key != "matrix"}
-        output.listed("nodes")[node] = {**kept, **local_transform(skeleton, joint)}
 
 
 def local_transform(skeleton: Skeleton, joint: int) -> dict[str, list[float]]:

@@ -43,19 +43,17 @@ class DocumentBuffers:
         length = cursor.whole("byteLength", 1, LARGEST_FILE)
         if self.size + length > LARGEST_FILE:
             cursor.at("byteLength").fail(f"is {length:,}; all buffers together may have at most {LARGEST_FILE:,} bytes")
-        data = self._bytes(index, cursor, length)
+        if cursor.has("uri"):
+            where, uri, folder = cursor.at("uri"), cursor.text("uri"), self._document.folder
+            data = inline(where, uri) if uri.startswith("data:") else beside(where, uri, folder, length)
+        elif index > 0 or self._document.binary is None:
+            cursor.fail("has no 'uri'; only the first buffer of a binary file may leave it out")
+        else:
+            data = self._document.binary
         if len(data) < length:
             cursor.at("byteLength").fail(f"is {length:,}; there are {len(data):,} bytes")
         self.size += length
         return data
-
-    def _bytes(self, index: int, cursor: Cursor, length: int) -> bytes:
-        if cursor.has("uri"):
-            where, uri = cursor.at("uri"), cursor.text("uri")
-            return inline(where, uri) if uri.startswith("data:") else beside(where, uri, self._document.folder, length)
-        if index > 0 or self._document.binary is None:
-            cursor.fail("has no 'uri'; only the first buffer of a binary file may leave it out")
-        return self._document.binary
 
 
 def inline(cursor: Cursor, uri: str) -> bytes:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinema.io.gltf.append import local_transform
 from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
-from kinema.io.gltf.primitives import to_light
+from kinema.io.gltf.skins import to_light
 from kinema.io.names import unique
 from kinema.model.character import Character
 from kinema.model.skeleton import Skeleton, as_4x4

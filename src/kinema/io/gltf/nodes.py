@@ -40,7 +40,8 @@ def read_skeleton(document: Document) -> Skeleton:
     locals_ = [_local(nodes[node], document.problems) for node in order]
     try:
         rest = Pose(*(np.array(part) for part in zip(*locals_, strict=True)))
-        skeleton = Skeleton(_names(nodes, order), [joint_of_node[p] if p >= 0 else -1 for p in parents], rest)
+        named = [names.readable(nodes[node].text("name", "") or f"node_{node}") for node in order]
+        skeleton = Skeleton(names.unique(named), [joint_of_node[p] if p >= 0 else -1 for p in parents], rest)
     except InputError as problem:
         document.root.at("nodes").fail(f"do not make a skeleton: {problem}")
     if not (np.abs(skeleton.rest_world) <= LARGEST_FLOAT64).all():
@@ -71,28 +72,18 @@ def _order(nodes: Cursors) -> tuple[list[int], list[int]]:
     return order, [parent_of[node] for node in order]
 
 
-def _names(nodes: Cursors, order: list[int]) -> tuple[str, ...]:
-    """Unique names of the nodes; those without a name get their index."""
-    named = [nodes[node].text("name", "") or f"node_{node}" for node in order]
-    return names.unique([names.readable(name) for name in named])
-
-
 def _local(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
     """Return the translation, rotation and scale of a node."""
     if node.has("matrix"):
-        return _decomposed(node, problems)
+        matrix = np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T
+        *parts, sheared = decomposed(matrix)
+        if sheared:
+            problems.append(f"{node.path}.matrix is sheared; the nearest translation, rotation and scale are used")
+        return parts[0], parts[1], parts[2]
     rotation = node.numbers("rotation", (0.0, 0.0, 0.0, 1.0))
     if not any(rotation):
         node.at("rotation").fail("is zero; a rotation is a quaternion x, y, z, w of length 1")
     return node.numbers("translation", (0.0, 0.0, 0.0)), rotation, node.numbers("scale", (1.0, 1.0, 1.0))
-
-
-def _decomposed(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
-    """Decompose the matrix of a node; note if it is sheared."""
-    translation, rotation, scale, sheared = decomposed(np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T)
-    if sheared:
-        problems.append(f"{node.path}.matrix is sheared; the nearest translation, rotation and scale are used")
-    return translation, rotation, scale
 
 
 def decomposed(matrices: Any) -> tuple[Any, Any, Any, Any]:

@@ -105,7 +105,11 @@ class Output:
         if self._length > self._before:
             buffers = self.listed("buffers")
             buffers[:1] = [{**(buffers[0] if buffers else {}), "byteLength": self._length}]
-        text = self._text()
+        try:
+            text = json.dumps(self.json, separators=(",", ":"), allow_nan=False).encode("ascii")
+        except (ValueError, RecursionError) as problem:  # Unread parts may hold 1e999.
+            raise InputError(f"the file's JSON cannot be written again: {problem}") from None
+        text += b" " * (-len(text) % ALIGNMENT)
         self._pad()
         binary = 8 + self._length if self._length else 0
         size = 12 + 8 + len(text) + binary + len(self._chunks)
@@ -117,14 +121,6 @@ class Output:
             yield struct.pack("<I4s", self._length, b"BIN\0")
             yield from self._pieces
         yield self._chunks
-
-    def _text(self) -> bytes:
-        """Encode the JSON, padded with spaces."""
-        try:
-            text = json.dumps(self.json, separators=(",", ":"), allow_nan=False).encode("ascii")
-        except (ValueError, RecursionError) as problem:  # Unread parts may hold 1e999.
-            raise InputError(f"the file's JSON cannot be written again: {problem}") from None
-        return text + b" " * (-len(text) % ALIGNMENT)
 
 
 def _accessor(stored: Stored, view: int, offset: int) -> dict[str, Any]:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 from kinema.io.gltf.accessors import Accessors
 from kinema.io.gltf.animations import read_clips
-from kinema.io.gltf.document import Document, parse
-from kinema.io.gltf.extensions import check_required
+from kinema.io.gltf.document import Document, check_required, parse
 from kinema.io.gltf.nodes import read_skeleton
 from kinema.io.gltf.skins import read_bindings, read_skins
-from kinema.io.gltf.vrm import read_humanoid
-from kinema.io.gltf.vrm_springs import read_constraints, read_springs
+from kinema.io.gltf.vrm import read_constraints, read_humanoid, read_springs
 from kinema.io.surfaces import bound
 from kinema.model.character import Character
 

@@ -11,8 +11,7 @@ from kinema.io.joint_values.values import LARGEST_FILE as LARGEST_FILE
 from kinema.io.joint_values.values import decode as decode
 from kinema.io.joint_values.values import detect as detect
 from kinema.io.joint_values.values import frame_times, joint_values, one_clip
-from kinema.io.smpl import SmplSource
-from kinema.io.smpl.motion import motion_of
+from kinema.io.smpl import SmplSource, motion_of
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 

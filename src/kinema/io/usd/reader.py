@@ -22,7 +22,7 @@ from kinema.errors import FileError, InputError
 from kinema.io import names
 from kinema.io.gltf.limits import MOST_NODES
 from kinema.io.gltf.nodes import decomposed
-from kinema.io.gltf.primitives import to_screen
+from kinema.io.gltf.skins import to_screen
 from kinema.io.source import Source
 from kinema.io.surfaces import Binding, Surface, bound, fans, skinned, unit_normals
 from kinema.math import arrays

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import kinema as km
 from kinema.demo import humanoid
-from kinema.io.smpl import body
+from kinema.io import smpl as body
 
 FRAMES = 30
 STANDING = {"y": (0.0, 0.0, 0.0), "z": (0.5 * np.pi, 0.0, 0.0)}
