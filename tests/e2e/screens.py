@@ -1,4 +1,4 @@
-"""Every scene on three screens, light and dark, to look at: `python -m tests.e2e.screens` writes into build/screens."""
+"""Every scene on two desks and on a phone held upright and sideways, light and dark, to look at: `python -m tests.e2e.screens` writes into build/screens."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from kinema.demo.scenes.registry import SCENES
 from tests.e2e.browser import CARD, FLAGS, Tab, chromium, playground
 
 FOLDER = Path(__file__).parents[2] / "build" / "screens"
-SCREENS = {"1280x720": (1280, 720), "1920x1080": (1920, 1080), "390x844": (390, 844)}
+SCREENS = {"1280x720": (1280, 720), "1920x1080": (1920, 1080), "390x844": (390, 844), "844x390": (844, 390)}
 
 
 def main(*wanted):
@@ -24,7 +24,7 @@ def main(*wanted):
                     if wanted and not any(word in name for word in wanted):
                         continue
                     options = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
-                    context = browser.new_context(**options, has_touch=width < 500)
+                    context = browser.new_context(**options, has_touch=min(width, height) < 500)
                     tab = Tab(context, served.address, scene)
                     tab.wait("state.complete")
                     tab.page.wait_for_timeout(1500)

@@ -126,3 +126,16 @@ def test_a_capture_fills_the_picture_head_included(open_tab, take):
         assert y.max() < box["y"] + box["height"]
         assert np.ptp(y) > 0.3 * box["height"]
         tab.page.keyboard.press("Home")
+
+
+def test_a_dropped_mesh_is_the_ground_and_comes_back_with_the_page(open_tab):
+    tab = open_tab("character", reduced_motion="no-preference")
+    tab.wait("state.drawn")
+    tab.control("file").set_input_files(asset("terrain/three_collision-world.glb"))
+    tab.wait("state.controls.ground.startsWith('three_collision')")
+    tab.wait("state.time > before + 1 && state.error < 0.05", before=tab.state["time"])
+    tab.page.wait_for_timeout(600)  # It is kept 0.3 s after the last input.
+    tab.page.reload()
+    tab.wait("state.controls.ground?.startsWith('three_collision') && state.drawn")
+    tab.control("undo").click()
+    tab.wait("state.controls.ground === 'course'")

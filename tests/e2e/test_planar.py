@@ -135,3 +135,33 @@ def test_touch(open_tab):
         )
     tab.settle()
     assert distance(tab.state["chains"][0]["joints"][-1], to) < 1.0
+
+
+def test_ground_is_drawn_with_a_finger_and_the_walker_goes_over_it(open_tab):
+    tab = open_tab("planar", has_touch=True, reduced_motion="no-preference")
+    tab.control("walker").check()
+    tab.wait("state.ground.length > 10")
+    first = tab.state["ground"]
+    box = tab.page.locator("#stage").bounding_box()
+    left, right, y = box["x"] + 0.3 * box["width"], box["x"] + 0.7 * box["width"], box["y"] + 0.72 * box["height"]
+    tab.touch("Start", (left, y))
+    for step in range(1, 11):
+        tab.touch("Move", (left + (right - left) * step / 10, y))
+    tab.touch("End")
+    state = tab.wait(
+        "state.ground.filter(([x, at]) => x > left && x < right && Math.abs(at - y) < 3).length > 20",
+        left=left,
+        right=right,
+        y=y,
+    )
+    assert state["ground"][0] == first[0]
+    tab.wait("Math.abs(state.walker[10][0] - x) > 30", x=state["walker"][10][0])
+    tab.page.reload()
+    tab.wait(
+        "state.ground.filter(([x, at]) => x > left && x < right && Math.abs(at - y) < 3).length > 20",
+        left=left,
+        right=right,
+        y=y,
+    )
+    tab.control("undo").click()
+    tab.wait("Math.abs(state.ground[30][1] - before) < 1", before=first[30][1])

@@ -16,6 +16,7 @@ from kinema.errors import FileError, InputError
 from kinema.io import files
 from kinema.io.formats import READ
 from kinema.io.images import read_grey
+from kinema.model.character import Character
 from kinema.model.rig import Rig
 from kinema.roles import unit
 from kinema.roles.unit import SYMBOLS
@@ -149,7 +150,7 @@ def _parsed(text: str, size: tuple[float, float] | None, heights: tuple[float, f
         read = _from_picture if suffix == ".png" else _from_table
         return _grid(read(Path(text), heights), size)
     if suffix in READ:
-        return _from_mesh(Path(text))
+        return mesh_of(files.load(Path(text), rig=False), Path(text).name)
     return GroundSpec("plane", _numbers(text, text, (1,)))
 
 
@@ -222,9 +223,8 @@ def _grid(rows: Any, size: tuple[float, float] | None) -> GroundSpec:
     return GroundSpec("heights", (-width / 2, -depth / 2, *spacing), (np.ascontiguousarray(rows.T),))
 
 
-def _from_mesh(path: Path) -> GroundSpec:
-    """All triangles of a file in its rest pose."""
-    scene = files.load(path, rig=False)
+def mesh_of(scene: Character, name: str) -> GroundSpec:
+    """Return all triangles of a file in its rest pose. name: of the file, for errors."""
     palette = scene.skeleton.palette(scene.skeleton.rest)
     vertices, triangles, count = [], [], 0
     for skin in scene.skins:
@@ -233,9 +233,9 @@ def _from_mesh(path: Path) -> GroundSpec:
         triangles.append(skin.triangles + count)
         count += len(points)
     if not count:
-        raise FileError("there are no triangles in it to stand on", path.name)
+        raise FileError("there are no triangles in it to stand on", name)
     if sum(map(len, triangles)) > MOST_TRIANGLES:
-        raise FileError(f"there are more than {MOST_TRIANGLES:,} triangles in it", path.name)
+        raise FileError(f"there are more than {MOST_TRIANGLES:,} triangles in it", name)
     return GroundSpec("mesh", (), (np.concatenate(vertices).astype(np.float64), np.concatenate(triangles)))
 
 

@@ -32,6 +32,7 @@ from kinema.demo.scenes.character_script import script
 from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
 from kinema.demo.scenes.held import BONE, MAIN, ROTATABLE, Grip, handles_by_joint, unit_rotation
 from kinema.demo.scenes.limb_bends import LimbBends
+from kinema.demo.scenes.own_ground import OwnGround, is_ground, own_ground
 from kinema.demo.scenes.pose_layers import own_joints
 from kinema.demo.scenes.pose_library import LIBRARY, library_pose
 from kinema.demo.scenes.pose_strip import MOST, PoseStrip
@@ -114,6 +115,7 @@ class CharacterScene(Scene):
         ("W A S D, or a gamepad", "steer the character"),
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
         ("Drop a file", ".glb, .vrm, .fbx, .bvh, or a .gltf in one piece; it does not leave this machine"),
+        ("Drop a mesh", "without bones: the character walks on it"),
         ("Drop points", "of a detector or markers, .json, .npy, .csv, .trc or .c3d: the character moves as they do"),
     )
 
@@ -131,6 +133,10 @@ class CharacterScene(Scene):
     def __init__(self, seed: int = 0, guest: Actor | None = None) -> None:
         super().__init__(seed)
         self.guest = guest
+        self.own_ground: OwnGround | None = None
+        """Ground from a file."""
+        self.grounds = 0
+        """Number of grounds from files so far."""
         self._still = False
         self.awaited_joints: dict[str, dict[str, str]] = {}
         """What the user has mapped in motions that a state needs, by their files."""
@@ -148,6 +154,8 @@ class CharacterScene(Scene):
     def fresh(self) -> Scene:
         """Return a new scene that keeps a character from a file."""
         scene = type(self)(self.seed, self.guest)
+        scene.own_ground, scene.grounds = self.own_ground, self.grounds
+        scene._renew_controls()
         scene.motions = dict(self.motions) if scene.walker.actor is self.guest else {}
         return scene
 
@@ -156,8 +164,24 @@ class CharacterScene(Scene):
     def receive(self, name: str, data: bytes) -> None:
         if holds_points(name):
             self.receive_motion(name, data)
+        elif is_ground(character := loaded(name, data)):
+            self._walk_on(own_ground(name, character))
         else:
-            self.welcome(Actor(loaded(name, data), file=name))
+            self.welcome(Actor(character, file=name))
+
+    def _walk_on(self, ground: OwnGround) -> None:
+        """Let the character walk on ground from a file."""
+        self.own_ground = ground
+        self.grounds += 1
+        self.walker.move_to(ground)
+        self._renew_controls()
+        self.values["ground"] = ground.label
+        self.revision += 1
+
+    def _ground(self, value: str) -> str | OwnGround:
+        """Return the ground that a value of the control stands for."""
+        own = self.own_ground
+        return own if own is not None and value == own.label else value
 
     def receive_motion(self, name: str, data: bytes) -> None:
         """Put the motion of a file onto the character."""
@@ -165,8 +189,10 @@ class CharacterScene(Scene):
         actor, shown = self.walker.actor, ""
         if holds_points(name):
             motions = list(borrow_points(name, data, actor, state, self._touch()))
+        elif is_ground(character := loaded(name, data)):
+            return self._walk_on(own_ground(name, character))
         else:
-            motions = list(borrow_all(name, loaded(name, data), actor, state, self._touch()))
+            motions = list(borrow_all(name, character, actor, state, self._touch()))
         for motion in motions:
             clip = clip_name(motion, list(actor.character.clips))
             actor, shown = actor.with_clip(clip, motion.made), shown or clip
@@ -258,14 +284,20 @@ class CharacterScene(Scene):
         """Return a walker at the start of the current ground."""
         speed, weights = (0.0, {"breathing": 0.0}) if self._still else (1.0, {})
         clip = actor.clips.get(_first_clip(actor))
-        return Walker(actor, self.values.get("ground", "course"), clip, weights, speed=speed, still=self._still)
+        ground = self._ground(self.values.get("ground", "course"))
+        return Walker(actor, ground, clip, weights, speed=speed, still=self._still)
 
     def _show(self, walker: Walker) -> None:
         """Show a walker and its controls."""
         self.walker, actor = walker, walker.actor
         self.shows += 1
         self.controls = self._controls()
-        own = {"character": actor.label, "ground": walker.ground, "clip": _first_clip(actor), "speed": walker.speed}
+        own = {
+            "character": actor.label,
+            "ground": self.values.get("ground", "course"),
+            "clip": _first_clip(actor),
+            "speed": walker.speed,
+        }
         own |= {"bones": not actor.has_surface, **walker.weights}
         self.values = {control.name: own.get(control.name, control.value) for control in self.controls}
         self.motions = {clip: motion for clip, motion in self.motions.items() if clip in actor.character.clips}
@@ -292,9 +324,10 @@ class CharacterScene(Scene):
         names = tuple(LABELS.get(actor, actor) for actor in actors)
         sliders = [Slider(name, label, 0.0, 0.0, 1.0, 0.25, group=SHOW_GROUP) for name, label in TOUCHES.items()]
         touches = sliders if self.motions else []
+        own = () if self.own_ground is None else (self.own_ground.label,)
         return (
             Choice("character", "Character", actors[0], actors, names, group=WALK_GROUP),
-            Choice("ground", "Ground", "course", grounds.NAMES, grounds.LABELS, group=WALK_GROUP),
+            Choice("ground", "Ground", "course", grounds.NAMES + own, grounds.LABELS + own, group=WALK_GROUP),
             Choice("library", "Pose library", A_POSE, (A_POSE, *LIBRARY), group=POSE_GROUP),
             Switch("turning", "Rotate single bones", False, group=POSE_GROUP),
             Switch("balanced", "Keep balance", False, group=POSE_GROUP),
@@ -329,7 +362,7 @@ class CharacterScene(Scene):
         if name == "character":
             self._show(self._begin(self._actor(value)))
         elif name == "ground":
-            self.walker.move_to(value)
+            self.walker.move_to(self._ground(value))
         elif name == "clip":
             self.walker.play(self.walker.actor.clips.get(value))
             self._renew_controls()
@@ -522,6 +555,8 @@ class CharacterScene(Scene):
         state |= {"bent": sorted(layers.bent), "layers": layers.spans(self.strip.numbers)}
         state |= {} if self.guest is None else {"file": self.guest.file}
         state |= {"motions": {one.file: dict(one.joints) for one in self.motions.values()}} if self.motions else {}
+        own = self.own_ground
+        state |= {} if own is None or self.walker.ground is not own else {"ground": own.file}
         return state | ({"time": round(self.walker.time, 3)} if self.paused else {})
 
     def restore_first(self, values: Mapping[str, Any], own: Mapping[str, Any]) -> None:
@@ -567,6 +602,9 @@ class CharacterScene(Scene):
         file = own.get("file") if isinstance(own, dict) else None
         if file and (self.guest is None or file != self.guest.file):
             return str(file)
+        ground = own.get("ground") if isinstance(own, dict) else None
+        if ground and (self.own_ground is None or ground != self.own_ground.file):
+            return str(ground)
         have = {WEBCAM, *(motion.file for motion in self.motions.values())}
         return next((name for name in self.motion_files(state) if name not in have), "")
 
@@ -665,7 +703,7 @@ class CharacterScene(Scene):
             "parents": actor.character.skeleton.parents.tolist(),
             "size": actor.size,
             "extent": actor.extent,
-            "ground": self.values["ground"],
+            "ground": self._ground_shown(),
             "handles": [
                 {
                     "name": grip.handle,
@@ -688,6 +726,11 @@ class CharacterScene(Scene):
             "roles": roles,
             "doubts": ["No legs, arms or head were found in it."] if rig is None else list(rig.doubts)[:8],
         }
+
+    def _ground_shown(self) -> str:
+        """Return a name of the ground: another one from a file has another name."""
+        value = str(self.values["ground"])
+        return value if isinstance(self._ground(value), str) else f"{value} {self.grounds}"
 
     def _parts(self) -> list[str]:
         """Return the handle to which the skin of each joint belongs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.own_ground import OwnGround
 from kinema.io import files
 from kinema.io.gltf import Document
 from kinema.model.character import Character
@@ -34,8 +35,8 @@ def saved(character: Character) -> bytes:
     return b"".join(files.encode(".glb", character))
 
 
-@cache
-def packed(ground: str) -> bytes:
+@lru_cache(maxsize=8)
+def packed(ground: str | OwnGround) -> bytes:
     """Return a ground for the page, as `packed_mesh` packs it."""
     return packed_mesh(*grounds.body_of(ground))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinema.demo.scenes.walk_round import Round
+from kinema.demo.scenes.own_ground import OwnGround
 from kinema.demo.terrain import course, rocks, slope, stairs, voxel_cells
 from kinema.world.ground import Ground
 from kinema.world.terrain import Terrain
@@ -39,8 +40,10 @@ LABELS = ("Course", "Slope", "Stairs", "Rocks", "Blocks", "Level ground")
 
 
 @lru_cache(maxsize=8)
-def ground_of(name: str, size: float) -> Ground:
-    """Return a ground by name, scaled by `size` relative to a person."""
+def ground_of(name: str | OwnGround, size: float) -> Ground:
+    """Return a ground by name, or one from a file, scaled by `size` relative to a person."""
+    if isinstance(name, OwnGround):
+        return TriangleMesh(name.vertices * size, name.triangles)
     if name == "voxels":
         filled, origin, block = voxel_cells()
         return VoxelGrid(filled, origin * size, block * size)
@@ -48,8 +51,10 @@ def ground_of(name: str, size: float) -> Ground:
     return TriangleMesh(vertices * size, triangles)
 
 
-def script_of(name: str, size: float) -> list[str]:
+def script_of(name: str | OwnGround, size: float) -> list[str]:
     """Return lines of a script that make the ground."""
+    if isinstance(name, OwnGround):
+        return name.script(size)
     if name == "voxels":
         lines = ["filled, origin, block = demo.terrain.voxel_cells()"]
         return [*lines, f"ground = km.VoxelGrid(filled, origin * {size:.9g}, block * {size:.9g})"]
@@ -58,8 +63,11 @@ def script_of(name: str, size: float) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def round_of(name: str) -> Round:
+def round_of(name: str | OwnGround) -> Round:
     """Return the path over a ground, metres."""
+    if isinstance(name, OwnGround):
+        radius = min(TURNING, name.half_width - MARGIN, name.length / 2 - MARGIN)
+        return Round(radius + MARGIN, name.length - radius - MARGIN, radius)
     if name == "voxels":
         filled, _, block = voxel_cells()
         length = filled.shape[2] * block
@@ -71,14 +79,20 @@ def round_of(name: str) -> Round:
 # --- meshes ------------------------------------------------------------------------------------------------------
 
 
-def bounds_of(name: str, margin: float) -> tuple[tuple[float, float], tuple[float, float]]:
+def bounds_of(name: str | OwnGround, margin: float) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the lowest and the highest x and z of a ground, less a margin, metres."""
+    if isinstance(name, OwnGround):
+        return (margin - name.half_width, margin), (name.half_width - margin, name.length - margin)
     way, wide = round_of(name), TURNING + MARGIN - margin
     return (-wide, way.near - wide), (wide, way.far + wide)
 
 
-def body_of(name: str) -> tuple[Any, Any]:
-    """Return vertices (V, 3), metres, and triangles (T, 3) of a ground as a solid down to `BASE`, open below."""
+def body_of(name: str | OwnGround) -> tuple[Any, Any]:
+    """Return vertices (V, 3), metres, and triangles (T, 3) of a ground as a solid down to `BASE`, open below; of one
+    from a file, as it is.
+    """
+    if isinstance(name, OwnGround):
+        return name.vertices, name.triangles
     return _blocks(*voxel_cells()) if name == "voxels" else _slab(TERRAINS[name][0]())
 
 

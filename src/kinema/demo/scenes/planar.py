@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kinema.constants import TOLERANCE
-from kinema.demo.scenes.scene import Choice, Scene, SceneStatus, Slider, Switch, clamped_position
+from kinema.demo.scenes.drawn_ground import DrawnGround
+from kinema.demo.scenes.scene import Button, Choice, Scene, SceneStatus, Slider, Switch, clamped_position
 from kinema.demo.scenes.script_text import numbers
 from kinema.errors import InputError
 from kinema.physics import Rope2D
@@ -23,7 +24,7 @@ from kinema.solvers.chain.fabrik import fabrik
 from kinema.solvers.limb.drawing import draw_limb
 from kinema.solvers.limb.two_bone_2d import two_bone_2d
 
-SELECTED, ALL = "The outlined leg", "All legs"
+SELECTED, ALL, GROUND = "The outlined leg", "All legs", "Ground"
 """Headings of the controls."""
 SOLVERS = {"fabrik": "FABRIK", "ccd": "CCD", "compensating": "Compensating angles"}
 """Solvers of longer chains, and their names on the page."""
@@ -44,6 +45,8 @@ ROPE: dict[str, Any] = {"length": 408.0, "gravity": (0.0, 1400.0), "drag": 1.6}
 """Pixels and seconds; y points down. A swing dies away in a few seconds."""
 DECIMALS = 3
 """Of a pixel, in scripts."""
+PEN = "ground"
+"""Handle of a pen beside all targets: it draws ground."""
 WANDER = (0.42, 0.68, 0.17)
 """Path of a wandering target: half its width, its depth below the root, half its height, as fractions of the reach."""
 WANDER_RATE = 0.8
@@ -100,6 +103,8 @@ class PlanarScene(Scene):
         Switch("wander", "Targets move by themselves", True, group=ALL),
         Switch("sprites", "Legs as sprites", False, group=ALL),
         Switch("rope", "A rope", False, group=ALL),
+        Switch("walker", "Draw ground for a walker", False, group=GROUND),
+        Button("flatten", "Ground as at first", group=GROUND),
     )
     help: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Left mouse or a finger", "drag a green target"),
@@ -107,6 +112,7 @@ class PlanarScene(Scene):
         ("Backspace", "remove the last leg"),
         ("B", "bend the outlined leg the other way"),
         ("M", "mirror knees: they bend towards their targets"),
+        ("Draw", 'with "Draw ground for a walker", drag beside the targets: the walker goes over what you draw'),
     )
     hint = ("2", "Drag this target")
     keys = (("n", "New leg"), ("Backspace", "Remove leg"), ("b", "Bend the other way"), ("m", "Mirror knees"))
@@ -116,6 +122,7 @@ class PlanarScene(Scene):
         super().__init__(seed)
         self.selected = 0
         self.rope: Rope2D | None = None
+        self.ground: DrawnGround | None = None
         self.chains = [self._first_chain(i, chains) for i in range(chains)]
         self.step(0.0)
 
@@ -134,6 +141,10 @@ class PlanarScene(Scene):
             self.chains[self.selected].bend = -1 if self.values["flip"] else 1
         elif name == "rope":
             self.rope = Rope2D(*ROPE_ENDS, links=ROPE_LINKS, **ROPE) if self.values["rope"] else None
+        elif name == "walker":
+            self.ground = DrawnGround() if self.values["walker"] else None
+        elif name == "flatten" and self.ground:
+            self.ground.restore(DrawnGround().state())
 
     def _reshape(self, chain: Chain) -> None:
         """Give a chain the lengths set by the sliders."""
@@ -143,12 +154,20 @@ class PlanarScene(Scene):
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
         to = clamped_position(position, 2, FARTHEST)
+        if handle == PEN:
+            if self.ground:
+                self.ground.draw(position)
+            return
         self._take_over()
         if handle == "rope" and self.rope:
             self.rope.end = to
         elif handle.isdecimal() and int(handle) < len(self.chains):
             self._select(int(handle))
             self.chains[self.selected].target = to
+
+    def drop(self, handle: str) -> None:
+        if handle == PEN and self.ground:
+            self.ground.lift()
 
     def _select(self, index: int) -> None:
         """Select a chain and show its lengths and its bend in the panel."""
@@ -187,7 +206,8 @@ class PlanarScene(Scene):
         ]
         end = None if self.rope is None else self.rope.end
         rope = None if end is None else np.round(end, DECIMALS).tolist()
-        return {"chains": chains, "selected": self.selected, "rope": rope}
+        ground = None if self.ground is None else self.ground.state()
+        return {"chains": chains, "selected": self.selected, "rope": rope, "ground": ground}
 
     def restore_own(self, own: Mapping[str, Any]) -> None:
         chains = [_restored(given) for given in list(own["chains"])[:MOST_CHAINS]]
@@ -198,6 +218,16 @@ class PlanarScene(Scene):
         self.selected = min(max(int(own["selected"]), 0), max(len(chains) - 1, 0))
         if self.rope and own.get("rope") is not None:
             self.rope.end = clamped_position(own["rope"], 2, FARTHEST)
+        if self.ground and own.get("ground") is not None:
+            self.ground.restore(own["ground"])
+
+    def motion(self) -> dict[str, Any]:
+        return super().motion() | ({} if self.ground is None else {"walked": self.ground.walked})
+
+    def restore_motion(self, motion: Mapping[str, Any]) -> None:
+        super().restore_motion(motion)
+        if self.ground and "walked" in motion:
+            self.ground.walk_to(motion["walked"])
 
     # Time.
 
@@ -211,11 +241,15 @@ class PlanarScene(Scene):
             self._wander()
         if self.rope:
             self.rope.step(dt)
+        if self.ground:
+            self.ground.step(dt)
         self._solve(dt)
 
     def settle(self, dt: float) -> None:
         if self.rope:
             self.rope.step(0.0)
+        if self.ground:
+            self.ground.step(0.0)
         self._solve(dt)
 
     def _wander(self) -> None:
@@ -257,7 +291,9 @@ class PlanarScene(Scene):
     # Output.
 
     def frame(self) -> dict[str, Any]:
-        """joints: of all chains, one after the other. targets, reached: one row per chain. limbs: see `_sprites`."""
+        """joints: of all chains, one after the other. targets, reached: one row per chain. limbs: see `_sprites`.
+        walker: see `DrawnGround.limbs`.
+        """
         joints = [chain.joints for chain in self.chains]
         return {
             "joints": np.concatenate(joints) if joints else np.zeros((0, 2)),
@@ -266,6 +302,8 @@ class PlanarScene(Scene):
             "limbs": self._sprites(),
             "rope": self.rope.joints if self.rope else np.zeros((0, 2)),
             "rope_target": self.rope.end if self.rope else np.zeros(0),
+            "ground": self.ground.profile if self.ground else np.zeros((0, 2)),
+            "walker": self.ground.limbs() if self.ground else np.zeros((0, 2)),
         }
 
     def _sprites(self) -> Any:
@@ -287,6 +325,7 @@ class PlanarScene(Scene):
             "lengths": [chain.lengths.tolist() for chain in self.chains],
             "selected": self.selected,
             "sprites": self.values["sprites"],
+            "pen": PEN if self.ground else None,
         }
 
     def status(self) -> SceneStatus:
@@ -297,7 +336,7 @@ class PlanarScene(Scene):
         )
 
     def python(self) -> str:
-        return _script(self.chains, self.values, self.rope)
+        return _script(self.chains, self.values, self.rope, self.ground)
 
 
 def _restored(given: Mapping[str, Any]) -> Chain:
@@ -313,7 +352,7 @@ def _restored(given: Mapping[str, Any]) -> Chain:
 # --- as a script -----------------------------------------------------------------------------------------------
 
 
-def _script(chains: Any, values: Mapping[str, Any], rope: Any) -> str:
+def _script(chains: Any, values: Mapping[str, Any], rope: Any, ground: DrawnGround | None) -> str:
     """Write a script that solves these chains; `joints` then holds every chain."""
     parts = ['"""Limbs in the plane. Pixels, y down: `joints` holds every chain, root to end."""', ""]
     parts += ["import numpy as np", "", "import kinema as km", "", f"joints = [None] * {len(chains)}"]
@@ -330,6 +369,7 @@ def _script(chains: Any, values: Mapping[str, Any], rope: Any) -> str:
             _array_text("links", rope.joints),
         ]
         parts += [f"rope = km.fabrik(links, target={numbers(rope.end, DECIMALS)}).joints"]
+    parts += ground.script() if ground else []
     parts += ["", "for i, chain in enumerate(joints):", '    print(f"chain {i}:", np.round(chain, 2).tolist())', ""]
     return "\n".join(parts)
 

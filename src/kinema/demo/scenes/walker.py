@@ -13,6 +13,7 @@ from kinema.demo.scenes import grounds
 from kinema.demo.scenes.actor import HUMAN_LEG, POSES, UP, Actor, ClipMotion
 from kinema.demo.scenes.balance import Balance, BalanceView
 from kinema.demo.scenes.held import INSIDE, POLES, Held
+from kinema.demo.scenes.own_ground import OwnGround
 from kinema.demo.scenes.pose_layers import BendStage, PoseLayers, TurnStage
 from kinema.demo.scenes.walk_round import Spot
 from kinema.math import arrays
@@ -57,7 +58,14 @@ class Walker:
     """
 
     def __init__(
-        self, actor: Actor, ground: str, clip: str | None, weights: Mapping[str, float], *, speed: float, still: bool
+        self,
+        actor: Actor,
+        ground: str | OwnGround,
+        clip: str | None,
+        weights: Mapping[str, float],
+        *,
+        speed: float,
+        still: bool,
     ) -> None:
         self.actor, self.ground, self.clip, self.speed, self.still = actor, ground, clip, speed, still
         self.weights = dict.fromkeys(STAGES, 1.0) | dict(weights)
@@ -152,7 +160,7 @@ class Walker:
         self.motion, self._upright = motion, self.actor.upright(motion)
         return self._set_play()
 
-    def move_to(self, ground: str) -> None:
+    def move_to(self, ground: str | OwnGround) -> None:
         """Move to the start of another ground."""
         self.ground, self.way, self._height, self.steered = ground, 0.0, None, None
         self._turn, self._ahead = 0.0, 1.0

@@ -138,6 +138,8 @@ export interface View {
   resize(width: number, height: number): void;
   paint(theme: Theme): void;
   handles(): Handle[];
+  /** The handle that a press beside everything drags, such as a pen; null where there is none. */
+  readonly pen: string | null;
   /** Position in the scene, within the handle's bounds, for a position on the page in CSS pixels. */
   toScene(x: number, y: number, handle?: string): number[];
   /** Draw a handle at this position, whatever the server says, until null. */

@@ -99,7 +99,7 @@ export class Dragging {
 
   /** Forget handles that a new description no longer has. */
   forgetMissing(): void {
-    const ids = new Set(this.view?.handles().map(({ id }) => id));
+    const ids = new Set([...(this.view?.handles().map(({ id }) => id) ?? []), this.view?.pen]);
     this.seen = [];
     if (this.chosen !== null && !ids.has(this.chosen)) this.setChosen(null);
     if (this.nudged !== null && !ids.has(this.nudged)) this.endNudge();
@@ -264,6 +264,7 @@ export class Dragging {
       return { ...begun, handle: part.handle, offset: { x: 0, y: 0 }, part, rotates: true };
     }
     if (part) return { ...begun, handle: part.handle, offset: { x: part.x - x, y: part.y - y }, part };
+    if (this.view?.pen) return { ...begun, handle: this.view.pen, offset: { x: 0, y: 0 } };
     this.setChosen(null);
     return null;
   }

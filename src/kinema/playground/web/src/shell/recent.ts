@@ -132,6 +132,12 @@ export function fileOf({ own }: SceneState): string {
   return typeof file === "string" ? file : "";
 }
 
+/** All files that a state needs: the character, its ground, and its motions. */
+export function filesOf(state: SceneState): string[] {
+  const { ground, motions } = (state.own ?? {}) as { ground?: unknown; motions?: object };
+  return [fileOf(state), typeof ground === "string" ? ground : "", ...Object.keys(motions ?? {})].filter(Boolean);
+}
+
 /** A name for this tab, which it keeps over reloads. */
 function tab(): string {
   try {

@@ -3,7 +3,7 @@
 import { LARGEST_FILE, LARGEST_MESSAGE, type SceneState } from "../protocol";
 import { keepFile, keptFile, nameOf } from "./browser_store";
 import { download } from "./capture";
-import { fileOf } from "./recent";
+import { filesOf } from "./recent";
 
 /** Part of an address before the state: `#planar?state=...`. */
 const MARK = "?state=";
@@ -55,16 +55,20 @@ export function clearState(): void {
 /** A saved session: a state with the files that it needs, by name, as data addresses. */
 type Saved = SceneState & { files?: Record<string, string> };
 
-/** Download a state as a file, with the character that it was made with. */
+/** Download a state as a file, with the files that it was made with. */
 export async function save(state: SceneState): Promise<void> {
-  const file = await keptFile(fileOf(state));
-  const saved: Saved = file ? { ...state, files: { [nameOf(file)]: await dataAddress(file) } } : state;
+  const files: Record<string, string> = {};
+  for (const name of filesOf(state)) {
+    const file = await keptFile(name);
+    if (file) files[nameOf(file)] = await dataAddress(file);
+  }
+  const saved: Saved = Object.keys(files).length ? { ...state, files } : state;
   download(new Blob([JSON.stringify(saved)], { type: "application/json" }), `${state.scene}.kinema.json`);
 }
 
 /** Read a saved session, and keep the files that are in it. Throws if it is none. */
 export async function load(file: File): Promise<SceneState> {
-  if (file.size > LARGEST + 2 * LARGEST_FILE) throw new Error("it is too large for a saved session");
+  if (file.size > LARGEST + 4 * LARGEST_FILE) throw new Error("it is too large for a saved session");
   const { files, ...state } = JSON.parse(await file.text()) as Saved;
   if (typeof state.scene !== "string" || typeof state.values !== "object") throw new Error("this is not a saved session");
   if (JSON.stringify(state).length > LARGEST) throw new Error("it is too large for a saved session");

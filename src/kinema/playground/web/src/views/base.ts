@@ -30,6 +30,7 @@ export abstract class BaseView<S extends Stage> implements View {
   protected hovered: string | null = null;
   protected chosen: string | null = null;
   readonly body: Body | null = null;
+  pen: string | null = null;
   private bounds: Record<string, Bounds> = {};
 
   constructor(protected readonly stage: S) {}

@@ -34,6 +34,8 @@ export class PlanarView extends BaseView<FlatStage> {
     super.describe(description);
     this.lengths = description["lengths"] as number[][];
     this.selected = description["selected"] as number;
+    this.pen = description["pen"] as string | null;
+    this.canvas.style.cursor = this.pen ? "crosshair" : "";
   }
 
   draw(): void {
@@ -41,6 +43,8 @@ export class PlanarView extends BaseView<FlatStage> {
     const { ink, top } = this.stage;
     this.stage.prepare();
     for (const layer of [ink, top]) layer.clear(this.stage.pixel);
+    this.drawGround(points(array(this.frame, "ground")), this.theme);
+    this.drawWalker(points(array(this.frame, "walker")), this.theme);
     this.drawRope(this.frame, this.theme);
     const chains = this.joints();
     const limbs = array(this.frame, "limbs");
@@ -103,6 +107,31 @@ export class PlanarView extends BaseView<FlatStage> {
     this.stage.top.dot(...at, 3.5, theme.target);
   }
 
+  /** Hatched below, as in a drawing by hand. */
+  private drawGround(line: Point[], theme: Theme): void {
+    const colour = theme.dark ? 0xd8c3a0 : 0x86663a;
+    for (let i = 0; i + 1 < line.length; i++) {
+      const [a, b] = [line[i]!, line[i + 1]!];
+      if (i % 2) this.stage.ink.line(a[0], a[1] + 3, a[0] - 9, a[1] + 14, 1.1, colour, { alpha: 0.55 });
+      this.stage.ink.line(...a, ...b, 2.6, colour);
+    }
+  }
+
+  /** As `DrawnGround.limbs` has it. The leg behind is darker. */
+  private drawWalker(at: Point[], theme: Theme): void {
+    if (!at.length) return;
+    const [body, head] = at.slice(-2) as [Point, Point];
+    for (const [leg, alpha] of [[1, 0.6], [0, 1]] as const) {
+      const [hip, knee, ankle, heel, toe] = at.slice(5 * leg, 5 * leg + 5) as [Point, Point, Point, Point, Point];
+      const colour = theme.palette[0]!;
+      this.stage.ink.line(...hip, ...knee, 6, colour, { taper: 5, alpha });
+      this.stage.ink.line(...knee, ...ankle, 5, colour, { taper: 3.6, alpha });
+      this.stage.ink.line(heel[0], heel[1] - 3, toe[0], toe[1] - 3, 3, colour, { alpha });
+    }
+    this.stage.ink.line(...body, ...head, 8, theme.palette[1]!, { taper: 9 });
+    this.stage.ink.dot(head[0], head[1] - 17, 9, theme.palette[1]!);
+  }
+
   private drawRope(frame: Frame, theme: Theme): void {
     const joints = points(array(frame, "rope"));
     for (let j = 0; j + 1 < joints.length; j++) {
@@ -128,7 +157,7 @@ export class PlanarView extends BaseView<FlatStage> {
 
   override hold(handle: string, position: number[] | null): void {
     super.hold(handle, position);
-    if (handle !== "rope") this.selected = Number(handle);
+    if (handle !== "rope" && handle !== this.pen) this.selected = Number(handle);
   }
 
   chains(): ChainState[] {
@@ -166,8 +195,8 @@ export class PlanarView extends BaseView<FlatStage> {
   }
 
   override state(): Record<string, unknown> {
-    const rope = this.frame ? points(array(this.frame, "rope")).map((joint) => this.stage.toPage(...joint)) : [];
-    return { selected: this.selected, rope, scale: this.stage.scale };
+    const page = (name: string) => (this.frame ? points(array(this.frame, name)).map((at) => this.stage.toPage(...at)) : []);
+    return { selected: this.selected, rope: page("rope"), ground: page("ground"), walker: page("walker"), scale: this.stage.scale };
   }
 
   override dispose(): void {
