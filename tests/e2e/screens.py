@@ -1,4 +1,7 @@
-"""Every scene on two desks and on a phone held upright and sideways, light and dark, to look at: `python -m tests.e2e.screens` writes into build/screens."""
+"""Every scene on two desks and on a phone upright and sideways, light and dark, to look at.
+
+`python -m tests.e2e.screens` writes them into build/screens.
+"""
 
 import sys
 from pathlib import Path

@@ -40,7 +40,7 @@ def mesh_file(vertices, triangles):
 
 
 def hill(width=6.0, away=(40.0, -7.0, 300.0)):
-    """A hill 1 m high over a square, far from the origin. Returns (V, 3), (T, 3), and the heights above the lowest point."""
+    """A hill 1 m high over a square, far from the origin. Returns (V, 3) and (T, 3)."""
     n = 25
     x, z = np.meshgrid(np.linspace(-width / 2, width / 2, n), np.linspace(0, width, n), indexing="ij")
     y = np.exp(-((x / 2) ** 2) - ((z - width / 2) / 2) ** 2)

@@ -189,9 +189,11 @@ class CharacterScene(Scene):
         actor, shown = self.walker.actor, ""
         if holds_points(name):
             motions = list(borrow_points(name, data, actor, state, self._touch()))
-        elif is_ground(character := loaded(name, data)):
-            return self._walk_on(own_ground(name, character))
         else:
+            character = loaded(name, data)
+            if is_ground(character):
+                self._walk_on(own_ground(name, character))
+                return
             motions = list(borrow_all(name, character, actor, state, self._touch()))
         for motion in motions:
             clip = clip_name(motion, list(actor.character.clips))

@@ -65,7 +65,7 @@ class DrawnGround:
         to = clamped_position(position, 2, HALF)
         to[1] = np.clip(to[1], HIGHEST, LOWEST)
         left, right = sorted((to if self._pen is None else self._pen, to), key=lambda point: float(point[0]))
-        under = (XS >= left[0]) & (XS <= right[0])
+        under = np.clip(XS, left[0], right[0]) == XS
         under[np.abs(XS - to[0]).argmin()] = True
         self.heights = np.where(under, np.interp(XS, (left[0], right[0]), (left[1], right[1])), self.heights)
         self._pen = to

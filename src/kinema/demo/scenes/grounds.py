@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kinema.demo.scenes.walk_round import Round
 from kinema.demo.scenes.own_ground import OwnGround
+from kinema.demo.scenes.walk_round import Round
 from kinema.demo.terrain import course, rocks, slope, stairs, voxel_cells
 from kinema.world.ground import Ground
 from kinema.world.terrain import Terrain
