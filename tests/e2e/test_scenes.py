@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.assets import asset
 from tests.e2e.browser import crowd_of
 
 
@@ -136,3 +137,20 @@ def test_the_lab_compares_chosen_solvers_pass_by_pass(open_tab, tmp_path):
     rows = [line.split(",") for line in kept.value.path().read_text().splitlines()[1:]]
     table = {(solver, int(n)): float(error) for solver, n, error, *_ in rows}
     assert [table[solver, 2] for solver in tab.state["solvers"]] == [pytest.approx(e, abs=1e-4) for e in errors]
+
+
+def test_a_robot_arm_from_a_file_is_solved_pass_by_pass(open_tab):
+    tab = open_tab("lab")
+    with tab.page.expect_file_chooser() as chooser:
+        tab.control("open_file").click()
+    chooser.value.set_files(asset("urdf/kuka_iiwa.urdf"))
+    tab.wait(
+        "state.controls.chain === 'kuka_iiwa.urdf' && state.chains.length === 3 && state.chains[0].joints.length === 8"
+    )
+    handle = tab.handle("target")
+    tab.drag("target", handle["x"] + 20, handle["y"] + 30)
+    tab.wait("state.errors.every((error) => error < 1e-3)")
+    for _ in range(2):
+        tab.control("next_pass").click()
+    tab.page.get_by_text("2 passes").first.wait_for()
+    tab.wait("Math.max(...state.errors) > 0.01")

@@ -19,3 +19,6 @@ STEPS_A_METRE = 8192
 
 LOOKS = 12
 """Number of different colourings of a crowd's characters."""
+
+OPEN_FILE = "open_file"
+"""Name of a button for which the page shows the browser's file dialog."""

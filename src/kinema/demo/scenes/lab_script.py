@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinema.demo.scenes.lab_solvers import Problem
+from kinema.demo.scenes.robot_arm import RobotArm
 from kinema.demo.scenes.script_text import nested, numbers
 
 DECIMALS = 6
@@ -38,6 +39,18 @@ def script(problem: Problem, copied: Mapping[str, Any]) -> str:
         else:
             lines += _by_the_lab(name, start, degrees, passes)
     return "\n".join([*lines, ""])
+
+
+def robot_script(arm: RobotArm, solvers: Sequence[str], target: Any, passes: int) -> str:
+    """Write a script that solves for the arm of a robot. passes: how many are shown, 0 for the answer."""
+    made = f"robot_arm.RobotArm(km.load({arm.file!r}))" if arm.file else "robot_arm.six_axes()"
+    lines = ['"""One target for a robot arm, several solvers. Metres, y up."""', "", "import numpy as np", ""]
+    lines += ["import kinema as km"] if arm.file else []
+    lines += ["from kinema.demo.scenes import robot_arm", "", f"arm = {made}"]
+    lines += [f"target = np.array({numbers(target, DECIMALS)})", "joints = {}", f"for solver in {list(solvers)}:"]
+    lines += [f"    answer = arm.solve(solver, target, {passes or None})", "    joints[solver] = answer.joints"]
+    lines += ["    error = np.linalg.norm(answer.joints[-1] - target)"]
+    return "\n".join([*lines, '    print(f"{solver}: error {error:.2e} m after {answer.iterations} passes")', ""])
 
 
 def _chain(name: str, start: str, most: int, passes: int) -> list[str]:

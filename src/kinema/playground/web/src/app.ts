@@ -2,7 +2,7 @@
 
 import { Connection, type Input } from "./connection";
 import type { Frame, SceneMessage } from "./frames";
-import { KEEP, type Introduction, type SceneState, type ServerMessage, type Value } from "./protocol";
+import { KEEP, OPEN_FILE, type Introduction, type SceneState, type ServerMessage, type Value } from "./protocol";
 import { Arrows } from "./shell/arrows";
 import { Film, keepPicture } from "./shell/capture";
 import { Compiling } from "./shell/compiling";
@@ -509,6 +509,7 @@ export class App {
 
   /** Set a control of the scene. A pose of the library is shown at rest. */
   private setControl(name: string, value: Value): void {
+    if (name === OPEN_FILE) return this.files.choose();
     if (name === "library") {
       this.timeline.awaitPicture();
       if (!this.paused) this.pause(true);

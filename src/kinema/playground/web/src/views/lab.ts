@@ -31,7 +31,7 @@ export class LabView extends SpaceView {
   private solvers: string[] = [];
   private titles: string[] = [];
   private readonly ground: THREE.Mesh;
-  /** Length of each chain, metres. */
+  /** Length of each chain, metres. Chains are drawn as if it were 1. */
   private length = 1;
 
   constructor() {
@@ -99,7 +99,7 @@ export class LabView extends SpaceView {
   draw(elapsed: number): void {
     if (!this.frame || !this.theme) return;
     const count = this.frame.shapes["joints"]?.[1] ?? 2;
-    const moved = array(this.frame, "joints").slice();
+    const moved = array(this.frame, "joints").map((x) => x / this.length);
     for (let k = 0; k < moved.length; k += 3) moved[k]! += this.aside(Math.floor(k / (3 * count)));
     const colour = new THREE.Color();
     this.bones.show(moved, count, (chain) => colour.set(this.colour(chain)));
@@ -116,13 +116,14 @@ export class LabView extends SpaceView {
   }
 
   private target(): THREE.Vector3 {
-    return this.held ? new THREE.Vector3().fromArray(this.held.position) : this.vector("target");
+    const target = this.held ? new THREE.Vector3().fromArray(this.held.position) : this.vector("target");
+    return target.divideScalar(this.length);
   }
 
   private chain(i: number): number[][] {
     const count = this.frame!.shapes["joints"]?.[1] ?? 0;
     const flat = array(this.frame!, "joints").subarray(3 * count * i, 3 * count * (i + 1));
-    return Array.from({ length: count }, (_, j) => [...flat.subarray(3 * j, 3 * j + 3)]);
+    return Array.from({ length: count }, (_, j) => [...flat.subarray(3 * j, 3 * j + 3)].map((x) => x / this.length));
   }
 
   /** One target, drawn once for every solver: the middle one is "target". */
@@ -146,14 +147,14 @@ export class LabView extends SpaceView {
 
   protected override unproject(x: number, y: number, handle = "target"): number[] {
     const [px, py, pz] = super.unproject(x, y, handle) as [number, number, number];
-    return [px - this.asideOf(handle), py, pz];
+    return [px - this.asideOf(handle), py, pz].map((x) => x * this.length);
   }
 
   chains(): ChainState[] {
     if (!this.frame) return [];
-    const target = [...array(this.frame, "target")];
+    const target = this.target().toArray();
     const error = array(this.frame, "error");
-    return this.solvers.map((_, i) => ({ joints: this.chain(i), target, reached: (error[i] ?? 1) <= ERROR }));
+    return this.solvers.map((_, i) => ({ joints: this.chain(i), target, reached: (error[i] ?? 1) <= ERROR * this.length }));
   }
 
   override labels(): Label[] {
