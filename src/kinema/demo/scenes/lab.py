@@ -52,8 +52,8 @@ class LabScene(Scene):
     name = "lab"
     title = "Lab"
     about = (
-        "Drag the green target: solvers reach for it side by side, and the chart shows how fast. Drop a URDF file to see "
-        "the arm of a robot."
+        "Drag the green target: solvers reach for it side by side, and the chart shows how fast. Drop a URDF file to "
+        "see the arm of a robot."
     )
     unit = "m"
     takes: ClassVar[tuple[str, ...]] = (".urdf",)
