@@ -1,7 +1,11 @@
 """The page goes through all scenes again and again: nothing piles up, and nothing is said on the console."""
 
+import os
+
 SCENES = ("character", "creature", "planar", "arm", "crowd", "lab")
 CHANGES = 50
+IDLE_MINUTES = float(os.environ.get("KINEMA_IDLE_MINUTES", "0.5"))
+"""10 before a release."""
 COUNTED = """() => ({
   nodes: document.querySelectorAll('*').length,
   canvases: document.querySelectorAll('canvas').length,
@@ -33,3 +37,15 @@ def test_fifty_changes_of_scene_leave_nothing_behind(open_tab):
     assert last["canvases"] == first["canvases"]
     assert last["nodes"] <= first["nodes"] * 1.05
     assert last["heap"] < first["heap"] * 1.3 + 8e6
+
+
+def test_a_page_left_alone_does_not_grow(open_tab):
+    tab = open_tab("character", viewport={"width": 640, "height": 420}, reduced_motion="no-preference")
+    tab.wait("state.complete")
+    tab.page.wait_for_timeout(10_000)  # Pictures for "Recent", caches of strings and numbers.
+    first, frames = counted(tab), tab.state["tick"]
+    tab.page.wait_for_timeout(60_000 * IDLE_MINUTES)
+    last = counted(tab)
+    assert tab.state["tick"] > frames + 60, "it went on"
+    assert last["nodes"] <= first["nodes"] * 1.05
+    assert last["heap"] < first["heap"] * 1.3 + 2e6
