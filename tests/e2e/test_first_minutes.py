@@ -50,7 +50,7 @@ def test_charts_are_whole_on_a_small_screen(open_tab, scene):
 def test_controls_have_headings_and_plain_names(open_tab):
     tab = open_tab("character", viewport=DESK)
     titles = tab.page.locator("#controls .lil-gui .title:visible").all_inner_texts()
-    assert titles == ["Walk", "Pose", "Show", "How much each part does", "Pictures and films"]
+    assert titles == ["Walk", "Pose", "Download", "Show", "How much each part does", "Pictures and films"]
     assert tab.control("character").locator("option").all_inner_texts() == ["Person", "Fox", "Spider"]
     tab.control("character").select_option("quadruped")
     tab.wait("state.name === 'quadruped'")

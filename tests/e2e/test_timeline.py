@@ -100,7 +100,7 @@ def test_a_pose_of_the_library_is_shown_and_laid_over_the_walk(tab):
     tab.control("pose-0").wait_for()
     tab.wait("state.paused && state.controls.clip === 'poses'")
     tab.wait("state.joints.head[1] - state.joints.hand_l[1] > 15 && state.joints.head[1] - state.joints.hand_r[1] > 15")
-    assert tab.control("library").input_value() == "Choose a pose"
+    assert tab.control("library").input_value() == "Choose one"
     assert "url" in tab.control("pose-0").evaluate("(pose) => pose.style.backgroundImage")
     tab.control("library").select_option("Squat")
     tab.control("pose-1").wait_for()

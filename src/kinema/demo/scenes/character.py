@@ -29,7 +29,7 @@ from kinema.demo.scenes.borrowed_motion import (
 )
 from kinema.demo.scenes.character_files import loaded, model, packed, saved
 from kinema.demo.scenes.character_script import script
-from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, TIMELINE
+from kinema.demo.scenes.for_views import AGAINST, GROUND, MODEL, PARTS, TIMELINE
 from kinema.demo.scenes.held import BONE, MAIN, ROTATABLE, Grip, handles_by_joint, unit_rotation
 from kinema.demo.scenes.limb_bends import LimbBends
 from kinema.demo.scenes.own_ground import OwnGround, is_ground, own_ground
@@ -62,7 +62,7 @@ FARTHEST = 20.0
 """Largest distance of a handle from the character, metres for a person."""
 REACHED = 2e-3
 """Distance from its handle at which a limb counts as there, metres for a person."""
-A_POSE = "Choose a pose"
+A_POSE = "Choose one"
 """Shown instead of a pose of the library."""
 AT_REST = "at rest"
 """Shown for a character without clips."""
@@ -78,7 +78,7 @@ WEIGHTS = {
 }
 TOUCHES = {"hands": "Hands go on to touch", "arm_space": "Arms keep clear of the body"}
 """Settings of `retarget` for motions of other bodies, and how the page says them."""
-WEIGHTS_GROUP, WALK_GROUP, SHOW_GROUP, POSE_GROUP = "How much each part does", "Walk", "Show", "Pose"
+WALK_GROUP, POSE_GROUP, FILES_GROUP, SHOW_GROUP, WEIGHTS_GROUP = "Walk", "Pose", "Download", "Show", PARTS
 """Headings of the controls."""
 WEBCAM = "kinema_webcam.json"
 """Points of our own that play without a camera."""
@@ -336,10 +336,10 @@ class CharacterScene(Scene):
             Switch("watch", "Look at the pointer", False, group=POSE_GROUP),
             Button("let_go", "Back to the clip", group=POSE_GROUP),
             Button("webcam", "Play points of a webcam", group=WALK_GROUP),
-            Download("pose_file", "Download pose as GLB", self._file("pose"), group=POSE_GROUP),
-            Download("baked", "Download clip as GLB", self._file("baked"), group=POSE_GROUP),
-            Slider("walk_length", "Walk, 0: whole course", 0.0, 0.0, LONGEST_BAKED, 1.0, "s", group=POSE_GROUP),
-            Download("walk", "Download walk and ground", self._file("walk"), group=POSE_GROUP),
+            Download("pose_file", "Download pose as GLB", self._file("pose"), group=FILES_GROUP),
+            Download("baked", "Download clip as GLB", self._file("baked"), group=FILES_GROUP),
+            Slider("walk_length", "Walk, 0: all of it", 0.0, 0.0, LONGEST_BAKED, 1.0, "s", group=FILES_GROUP),
+            Download("walk", "Download walk and ground", self._file("walk"), group=FILES_GROUP),
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
             Switch("more", "All handles", False, group=SHOW_GROUP),

@@ -11,6 +11,9 @@ PEOPLE = "people_{}.bin"
 TIMELINE = "Timeline"
 """Group of the controls that the page shows as a timeline instead of in the panel."""
 
+PARTS = "How much each part does"
+"""Group of controls that the page shows folded: few need them."""
+
 AGAINST = 5.0
 """Degrees from which a knee or an elbow that is bent against its way is pointed out."""
 

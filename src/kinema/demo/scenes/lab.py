@@ -84,7 +84,7 @@ class LabScene(Scene):
     def _controls(self) -> tuple[Any, ...]:
         """Return the controls of a chain of ball joints, or of a robot's arm."""
         own = [] if self.guest is None else [self.guest.file]
-        chains, names = (BALLS, ROBOT, *own), ("Ball joints", "Robot arm, six axes", *own)
+        chains, names = (BALLS, ROBOT, *own), ("Ball joints", "Robot arm", *own)
         first = BALLS if self.arm is None else own[0] if self.arm is self.guest else ROBOT
         balls = (
             Slider("bones", "Bones", 8, 2, 32, 1),

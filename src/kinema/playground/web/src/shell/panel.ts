@@ -1,8 +1,11 @@
 // The scene's controls, as the server describes them.
 
 import GUI, { type Controller } from "lil-gui";
-import { TIMELINE, type Control, type Value } from "../protocol";
+import { PARTS, TIMELINE, type Control, type Value } from "../protocol";
 import { TAKES } from "./takes";
+
+/** Groups that are closed until they are wanted. */
+const FOLDED = [PARTS, TAKES];
 
 export class Panel {
   private gui: GUI | null = null;
@@ -45,7 +48,7 @@ export class Panel {
     const folders = new Map<string, GUI>([["", this.gui]]);
     for (const control of controls) {
       const folder = folders.get(control.group) ?? this.gui.addFolder(control.group);
-      if (control.group === TAKES && !folders.has(TAKES)) folder.close();
+      if (FOLDED.includes(control.group) && !folders.has(control.group)) folder.close();
       folders.set(control.group, folder);
       this.add(folder, control);
     }

@@ -20,6 +20,8 @@ const FLOOR = 1e-7;
 const ERROR = 1e-4;
 /** Width of a label, CSS pixels: where there is less room between the chains, its lines are shorter. */
 const LABEL = 150;
+/** Distance of a label's middle from the upper end of the picture on a low screen: a line of text is above it. */
+const BELOW_TEXT = 66;
 
 export class LabView extends SpaceView {
   private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
@@ -161,13 +163,14 @@ export class LabView extends SpaceView {
     if (!this.frame) return [];
     const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
     const at = this.solvers.map((_, i) => this.stage.toPage(this.aside(i), 1.1, 0));
+    const highest = this.canvas.getBoundingClientRect().top + BELOW_TEXT;
     const isNarrow = at.length > 1 && at[1]![0] - at[0]![0] < LABEL;
     return this.titles.map((title, i) => {
       const [x, y] = at[i]!;
       const target = Math.hypot(...array(this.frame!, "target"));
       const work = target > this.length * (1 + ERROR) ? "out of reach" : `${passes[i]} ${passes[i] === 1 ? "pass" : "passes"}`;
       const [separator, shown] = isNarrow ? ["\n", title.replaceAll(" ", "\n")] : [", ", title];
-      return { x, y: y - 36, centred: true, text: `${shown}\n${error[i]!.toExponential(1)} m\n${work}${separator}${micros[i]!.toFixed(0)} µs` };
+      return { x, y: Math.max(y - 36, highest), centred: true, text: `${shown}\n${error[i]!.toExponential(1)} m\n${work}${separator}${micros[i]!.toFixed(0)} µs` };
     });
   }
 
