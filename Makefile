@@ -12,8 +12,8 @@ PLAYGROUND_RESULTS := benchmarks/results/playground.json
 NODE_MODULES := tests/judges/node_modules/.package-lock.json
 
 UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/limb/test_two_bone.py tests/solvers/chain/test_schedule.py \
-	$(shell grep -rl plain_python_only tests/stages)
-UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/stages
+	$(shell grep -rl --include='test_*.py' plain_python_only tests)
+UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/planar tests/stages
 
 .PHONY: blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
 

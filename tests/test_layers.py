@@ -1,6 +1,7 @@
 """The architecture: who may import whom, and who may talk to the compiler."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -97,6 +98,15 @@ def test_only_jit_talks_to_the_compiler(path):
     if module_name(path) in ("compile/jit.py", "compile/numba_version.py"):
         pytest.skip("these are the ones that may")
     assert compiler_uses(nodes_of(path)) == []
+
+
+KERNELS = [path for path in MODULES if re.search(r"^@(kernel|routine|batch)\b", path.read_text("utf-8"), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("path", KERNELS, ids=module_name)
+def test_a_module_with_kernels_has_a_test_of_its_stem(path):
+    module = path.relative_to(PACKAGE)
+    assert (ROOT / "tests" / module.with_name(f"test_{module.name}")).exists()
 
 
 ON_THE_GPU = {"solvers/gpu/cuda.py", "solvers/gpu/device_memory.py"}

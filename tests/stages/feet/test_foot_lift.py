@@ -23,7 +23,9 @@ def test_a_foot_in_the_ground_is_lifted_out_at_once():
     assert lift(a_foot(SWINGING), SWINGS, 0.04, 1 / 60) >= 0.04
 
 
-@pytest.mark.parametrize(("low", "least", "most"), [(0.02, 0.0, 0.001), (0.05, 0.006, 0.03), (0.09, 0.09, 0.09)])
+@pytest.mark.parametrize(
+    ("low", "least", "most"), [(0.02, 0.0, 0.001), (0.05, 0.0, 0.006), (0.09, 0.03, 0.08), (0.11, 0.11, 0.11)]
+)
 def test_a_foot_that_its_clip_plants_hovers_only_where_it_lifts_off(low, least, most):
     foot = a_foot(PLANTED)
     foot.override = 1

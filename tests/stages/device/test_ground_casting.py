@@ -1,0 +1,74 @@
+"""Rays of feet on the GPU hit what rays on the CPU hit, and their hits are stored where feet look for them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba_cuda")
+
+import kinema as km
+from kinema.errors import DeviceError
+from kinema.stages.device.ground_casting import MEETS, DeviceGround, caster, device_ground, list_rays
+from kinema.stages.feet.foot_rays import RAYS, take_hits
+from kinema.stages.legs.ground_contact import HIT, PLANTED, SWINGING
+from tests.compiled import plain_python_only
+from tests.stages.feet.one_foot import a_body, a_foot, a_sole
+
+RNG = np.random.default_rng(5)
+ALONG = np.arange(30)
+GROUNDS = {
+    "plane": km.Plane((0.0, 0.1, 0.0), (0.2, 1.0, -0.1)),
+    "field": km.HeightField(0.2 * np.sin(0.4 * ALONG[:, None]) * np.cos(0.3 * ALONG), (-7.0, -7.0), 0.5),
+}
+
+
+def test_other_grounds_are_refused_by_name():
+    with pytest.raises(DeviceError, match="feet on a GPU do not stand on Sphere; allowed are Plane, HeightField and"):
+        device_ground(km.Sphere((0.0, 0.0, 0.0), 1.0), 2.0)
+
+
+@plain_python_only
+@pytest.mark.parametrize("name", GROUNDS)
+def test_hits_are_those_of_the_cpu(name):
+    ground, count = GROUNDS[name], 20
+    origins = RNG.uniform((-8.0, 1.0, -8.0), (8.0, 1.2, 8.0), (count, 3))
+    origins[3] = np.nan
+    records = SimpleNamespace(bodies=[SimpleNamespace(down=np.array((0.1, -1.0, 0.05)), rays=count)])
+    slots, hits = RNG.permutation(count), HIT.zeros(count, np.float64)
+    assert type(ground) in MEETS
+    caster(type(ground))(records, 0, origins, slots, hits, DeviceGround(ground._shape, 3.0, 1e30))
+    expected = ground.cast(np.nan_to_num(origins), records.bodies[0].down, 3.0)
+    found = hits[slots]
+    there = expected.hit & np.isfinite(origins[:, 0])
+    np.testing.assert_array_equal(found.found, there)
+    np.testing.assert_allclose(found.point[there], expected.point[there], atol=1e-12)
+    np.testing.assert_allclose(found.normal[there], expected.normal[there], atol=1e-12)
+
+
+@plain_python_only
+@pytest.mark.parametrize("contacts", [(PLANTED, SWINGING), (SWINGING, PLANTED), (PLANTED, PLANTED)])
+def test_hits_are_stored_where_those_of_the_cpu_are(contacts):
+    """Ray n of the GPU goes to the slot to which the CPU takes answer n."""
+    feet = np.empty((1, 2), object)
+    for leg, contact in enumerate(contacts):
+        feet[0, leg] = a_foot(contact)
+        feet[0, leg].rays.due = True
+        feet[0, leg].rays.ahead = feet[0, leg].rays.at_landing = contact == SWINGING
+    body = a_body()
+    body.first_ray = 0
+    records = SimpleNamespace(soles=np.array([a_sole(), a_sole()]), feet=feet, bodies=[body])
+    size = 2 * RAYS + 1
+    slots = np.full(size, -1)
+    list_rays(records, 0, slots)
+    answers = SimpleNamespace(
+        hit=np.ones(size, bool),
+        point=np.column_stack((np.arange(size) + 1.0, np.zeros(size), np.zeros(size))),
+        normal=np.tile((0.0, 1.0, 0.0), (size, 1)),
+        distance=np.ones(size),
+    )
+    hits = HIT.zeros(size, np.float64)
+    take_hits(records, 0, hits, answers, 1e300)
+    used = slots[slots >= 0]
+    assert hits.point[used, 0].tolist() == (np.arange(used.size) + 1.0).tolist()
+    assert hits.found.sum() == used.size
