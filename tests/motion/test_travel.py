@@ -101,11 +101,28 @@ def test_the_floor_is_where_feet_stand():
     character = humanoid()
     rig, clip = character.rig, character.clips["walk"].in_place(joint="root")
     times, dt = frames(clip)
-    for lifted, found in ((0.03, 0.03), (-0.03, -0.03), (0.5, 0.0)):
+    for lifted, found in ((0.03, 0.03), (-0.03, -0.03), (0.1, 0.1), (0.2, 0.0), (0.5, 0.0)):
         world = character.skeleton.world(clip.sample(times))
         world[..., 1, 3] += lifted
         floor = travel_of(rig, sole_points(rig, world), dt, closed=True).floor
         assert floor - rig.floor == pytest.approx(found, abs=0.005)
+
+
+def in_place(rig, low, lowered=0.0):
+    """Soles that go back at one leg length a second, in the air but for some frames, and below the ground in others."""
+    points = np.zeros((100, len(rig.legs), 3, 3))
+    points[..., 2] = -np.arange(100)[:, np.newaxis, np.newaxis] / 60 + np.array((-0.1, 0.1, 0.2))
+    points[..., 1] = 0.1
+    points[:low, ..., 1] = 0.0
+    points[: round(0.08 * 100) if lowered else 0, ..., 1] = -lowered
+    return points * rig.leg_length + np.array((0.0, rig.floor, 0.0))
+
+
+@pytest.mark.parametrize(("low", "lowered"), [(60, 0.08), (14, 0.0)])
+def test_the_floor_is_not_where_feet_dip_now_and_then_but_where_they_stand_now_and_then(low, lowered):
+    rig = humanoid().rig
+    floor = travel_of(rig, in_place(rig, low, lowered), 1 / 60, closed=False).floor
+    assert floor == pytest.approx(rig.floor, abs=0.01 * rig.leg_length)
 
 
 @pytest.mark.parametrize(("speed", "needed"), [(0.9, False), (1.1, True)])
