@@ -26,9 +26,6 @@ def add(recording: Any, animator: Animator, name: str = "characters") -> Callabl
 
     def show(frame: Frame) -> None:
         points = surface.points(frame)
-        recording.log(
-            name,
-            rerun.Mesh3D.from_fields(vertex_positions=points, vertex_normals=surface.normals(frame)),
-        )
+        recording.log(name, rerun.Mesh3D.from_fields(vertex_positions=points, vertex_normals=surface.normals(frame)))
 
     return show

@@ -27,8 +27,7 @@ kinema play character --port 9000 --no-browser"""
 
 def play(
     scene: Annotated[
-        str,
-        typer.Argument(help=f"The scene to open first: {', '.join(SCENES)}.", autocompletion=lambda: list(SCENES)),
+        str, typer.Argument(help=f"The scene to open first: {', '.join(SCENES)}.", autocompletion=lambda: list(SCENES))
     ] = "character",
     host: Annotated[
         str, typer.Option(help="Address to listen on. Other machines can reach anything but loopback.")

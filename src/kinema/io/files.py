@@ -109,11 +109,7 @@ def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | 
 
 
 def save(
-    path: str | os.PathLike[str],
-    character: Character,
-    *,
-    clip: str | Clip | None = None,
-    fps: float | None = None,
+    path: str | os.PathLike[str], character: Character, *, clip: str | Clip | None = None, fps: float | None = None
 ) -> None:
     """Write a character to a .glb or .bvh file, or the motion of a robot to .npz or .csv; all of it or nothing.
 

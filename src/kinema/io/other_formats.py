@@ -92,10 +92,7 @@ OTHERS = (
         advice="they hold surfaces without joints. Rig the surface in a modelling program and export it as .glb",
     ),
     OtherFormat(
-        "picture",
-        (".png", ".jpg", ".jpeg", ".gif", ".webp"),
-        rb"\A(?:\x89PNG|\xff\xd8\xff|GIF8)",
-        advice=_CHARACTER,
+        "picture", (".png", ".jpg", ".jpeg", ".gif", ".webp"), rb"\A(?:\x89PNG|\xff\xd8\xff|GIF8)", advice=_CHARACTER
     ),
     OtherFormat(
         "compressed",

@@ -225,16 +225,9 @@ def on_dask(address: str) -> Runner:
             feed()
             for future in finished:
                 item, data = running.pop(future.key)
-                yield item, data, _outcome(future, item)
+                problem = future.exception()
+                failed = {"file": item.name, "status": "failed", "problem": f"{type(problem).__name__}: {problem}"}
+                yield item, data, future.result() if problem is None else Outcome(None, failed)
                 feed()
 
     return run
-
-
-def _outcome(future: Any, item: Item) -> Outcome:
-    """The result, or the reason why there is none."""
-    wrong = future.exception()
-    if wrong is None:
-        outcome: Outcome = future.result()
-        return outcome
-    return Outcome(None, {"file": item.name, "status": "failed", "problem": f"{type(wrong).__name__}: {wrong}"})

@@ -5,46 +5,27 @@ rig's order. Everything is computed in float64. Where the ground has a hole ther
 left out of every figure and counted on their own.
 """
 
-from kinema.metrics.balance import balance, mass_centre
-from kinema.metrics.capsules import Capsules, capsules_of, self_intersection
-from kinema.metrics.joints import jerk, knee_flips, reach_error, rotation_steps
-from kinema.metrics.measuring import Metrics, measure
-from kinema.metrics.sliding import Slides, Steps, slides, steps_of
-from kinema.metrics.soles import (
-    PARTS,
-    Soles,
-    clearance,
-    penetration,
-    planted_from,
-    points_over,
-    shin_penetration,
-    sole_points,
-    soles_over,
-)
-
-__all__ = [
-    "PARTS",
-    "Capsules",
-    "Metrics",
-    "Slides",
-    "Soles",
-    "Steps",
-    "balance",
-    "capsules_of",
-    "clearance",
-    "jerk",
-    "knee_flips",
-    "mass_centre",
-    "measure",
-    "penetration",
-    "planted_from",
-    "points_over",
-    "reach_error",
-    "rotation_steps",
-    "self_intersection",
-    "shin_penetration",
-    "slides",
-    "sole_points",
-    "soles_over",
-    "steps_of",
-]
+from kinema.metrics.balance import balance as balance
+from kinema.metrics.balance import mass_centre as mass_centre
+from kinema.metrics.capsules import Capsules as Capsules
+from kinema.metrics.capsules import capsules_of as capsules_of
+from kinema.metrics.capsules import self_intersection as self_intersection
+from kinema.metrics.joints import jerk as jerk
+from kinema.metrics.joints import knee_flips as knee_flips
+from kinema.metrics.joints import reach_error as reach_error
+from kinema.metrics.joints import rotation_steps as rotation_steps
+from kinema.metrics.measuring import Metrics as Metrics
+from kinema.metrics.measuring import measure as measure
+from kinema.metrics.sliding import Slides as Slides
+from kinema.metrics.sliding import Steps as Steps
+from kinema.metrics.sliding import slides as slides
+from kinema.metrics.sliding import steps_of as steps_of
+from kinema.metrics.soles import PARTS as PARTS
+from kinema.metrics.soles import Soles as Soles
+from kinema.metrics.soles import clearance as clearance
+from kinema.metrics.soles import penetration as penetration
+from kinema.metrics.soles import planted_from as planted_from
+from kinema.metrics.soles import points_over as points_over
+from kinema.metrics.soles import shin_penetration as shin_penetration
+from kinema.metrics.soles import sole_points as sole_points
+from kinema.metrics.soles import soles_over as soles_over

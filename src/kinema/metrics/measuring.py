@@ -26,6 +26,17 @@ CALM = 2.0
 """Leg lengths per cubic second of jerk below which a reference is at rest: a ratio to less would say nothing."""
 
 
+class _Worst:
+    """The largest value of a figure; 0 without any."""
+
+    def __init__(self, figure: str) -> None:
+        self._figure = figure
+
+    def __get__(self, metrics: Any, owner: Any) -> float:
+        values = getattr(metrics, self._figure)
+        return 0.0 if values is None else float(np.max(values, initial=0.0))
+
+
 @dataclass(frozen=True, eq=False)
 class Metrics:
     """What `measure` found. Shapes: F frames, ... characters, L legs, J joints, E ends, G targets."""
@@ -63,55 +74,31 @@ class Metrics:
     leg: float
     """Mean length of a leg, metres; 0 without legs."""
 
-    @property
-    def worst_penetration(self) -> float:
-        """Metres."""
-        return _largest(self.penetration)
-
-    @property
-    def worst_hover(self) -> float:
-        """Metres."""
-        return _largest(self.hover)
-
-    @property
-    def worst_slide(self) -> float:
-        """Metres."""
-        return _largest(self.slide)
-
-    @property
-    def worst_path(self) -> float:
-        """Metres."""
-        return _largest(self.path)
-
-    @property
-    def worst_yaw(self) -> float:
-        """Radians."""
-        return _largest(self.yaw)
-
-    @property
-    def worst_shin(self) -> float:
-        """Metres."""
-        return _largest(self.shin)
-
-    @property
-    def worst_rotation(self) -> float:
-        """Radians in 1/60 s."""
-        return _largest(self.rotation)
-
-    @property
-    def worst_beyond(self) -> float:
-        """Radians in 1/60 s beyond the reference; 0 without one."""
-        return _largest(self.beyond)
+    worst_penetration = _Worst("penetration")
+    """Metres."""
+    worst_hover = _Worst("hover")
+    """Metres."""
+    worst_slide = _Worst("slide")
+    """Metres."""
+    worst_path = _Worst("path")
+    """Metres."""
+    worst_yaw = _Worst("yaw")
+    """Radians."""
+    worst_shin = _Worst("shin")
+    """Metres."""
+    worst_rotation = _Worst("rotation")
+    """Radians in 1/60 s."""
+    worst_beyond = _Worst("beyond")
+    """Radians in 1/60 s beyond the reference; 0 without one."""
+    worst_jerk = _Worst("jerk")
+    """Metres per cubic second."""
+    worst_reach = _Worst("reach")
+    """Metres; 0 without targets."""
 
     @property
     def knee_flips(self) -> int:
         """How often a knee reversed."""
         return int(self.flips.sum())
-
-    @property
-    def worst_jerk(self) -> float:
-        """Metres per cubic second."""
-        return _largest(self.jerk)
 
     @property
     def jerk_ratio(self) -> float | None:
@@ -121,11 +108,6 @@ class Metrics:
             return None
         after, before = (float(np.sqrt(np.mean(each[..., :legs] ** 2))) for each in (self.jerk, self.reference_jerk))
         return max(after, CALM * self.leg) / max(before, CALM * self.leg)
-
-    @property
-    def worst_reach(self) -> float:
-        """Metres; 0 without targets."""
-        return _largest(self.reach)
 
     @property
     def no_ground(self) -> int:
@@ -221,7 +203,3 @@ def _reach(skeleton: Skeleton, frames: Any, targets: Mapping[Joint, ArrayLike]) 
             raise InputError(f"targets[{joint!r}] must have shape {(*frames.shape[:-3], 3)}, got {np.shape(target)}")
         errors.append(error[..., np.newaxis])
     return np.concatenate(errors, axis=-1)
-
-
-def _largest(values: Any) -> float:
-    return 0.0 if values is None else float(np.max(values, initial=0.0))

@@ -191,7 +191,9 @@ class Walker2D:
         number = validation.whole("legs", legs, 1, MOST_LEGS)
         limbs = LIMB.zeros(number, REAL)
         limbs.along = _spread(number) * float(shape.torso[0]) if hips is None else _each("hips", hips, number)
-        limbs.phase = _turns(number) if phases is None else _each("phases", phases, number)
+        # The two legs of a pair are half a stride apart, and pairs a quarter.
+        turns = (np.arange(number) % 2 * 0.5 + np.arange(number) // 2 * 0.25) % 1.0
+        limbs.phase = turns if phases is None else _each("phases", phases, number)
         limbs.rest = APART * bones * np.where(np.arange(number) % 2, -1.0, 1.0) if number > 1 else 0.0
         self._count = None if count is None else validation.whole("count", count, 1, MOST_WALKERS)
         self.y_down = validation.flag("y_down", y_down)
@@ -256,7 +258,10 @@ class Walker2D:
         targets = np.full((rows, 2), np.nan)
         if look_at is not None:
             targets[:] = self._points("look_at", look_at)
-        below = self._looked_for_below(ys)
+        # Ground is looked for from above the hips; anywhere for a body that is set up.
+        hips, above = self._bodies["hip"] + self._above - STRETCH * self._above, ys + self._above
+        high = np.where(self._bodies["fresh"], np.inf, hips)
+        below = np.where(np.isnan(ys), high, np.where(self._bodies["fresh"], above, np.maximum(hips, above)))
         under = np.ascontiguousarray(self._heights(xs, below))
         asked = np.empty((rows, self._walkers.limbs.size, CANDIDATES))
         before = self._walkers.bodies.copy(), self._walkers.legs.copy()
@@ -271,12 +276,6 @@ class Walker2D:
         poses = kernel_views(POSE.zeros((rows, self._walkers.limbs.size), REAL))[0]
         self._run(stand_up, heights, ys, targets, seconds, poses)
         return self._frame(poses)
-
-    def _looked_for_below(self, ys: Any) -> Any:
-        """Heights, (N,), from which ground is looked for: above the hips; anywhere for a body that is set up."""
-        hips, above = self._bodies["hip"] + self._above - STRETCH * self._above, ys + self._above
-        high = np.where(self._bodies["fresh"], np.inf, hips)
-        return np.where(np.isnan(ys), high, np.where(self._bodies["fresh"], above, np.maximum(hips, above)))
 
     def _points(self, name: str, value: ArrayLike) -> Any:
         """Points, (2,) or (N, 2), y up."""
@@ -347,8 +346,3 @@ def _spread(legs: int) -> Any:
     """Places of the hips of pairs of legs, from the front to the back, in lengths of the torso."""
     pairs = (legs + 1) // 2
     return np.repeat(np.linspace(0.5, -0.5, pairs) if pairs > 1 else np.zeros(1), 2)[:legs]
-
-
-def _turns(legs: int) -> Any:
-    """Phases of legs: the two of a pair half a stride apart, and pairs a quarter."""
-    return (np.arange(legs) % 2 * 0.5 + np.arange(legs) // 2 * 0.25) % 1.0

@@ -12,11 +12,6 @@ from kinema.errors import InputError
 from kinema.render.camera import VIEWS
 
 
-def _colour(text: str) -> Any:
-    """Parse "rrggbb" into (3,), 0 to 1."""
-    return np.array([int(text[k : k + 2], 16) for k in (0, 2, 4)]) / 255
-
-
 class Theme(NamedTuple):
     """Colours, (3,), red, green and blue from 0 to 1."""
 
@@ -31,27 +26,14 @@ class Theme(NamedTuple):
     """How much darker the ground is in shadow, 0 to 1."""
 
 
+def _theme(colours: str, shade: float) -> Theme:
+    """Make a theme of colours "rrggbb", in the order of its fields."""
+    return Theme._make([*(np.array(list(bytes.fromhex(colour))) / 255 for colour in colours.split()), shade])
+
+
 THEMES = {
-    "light": Theme(
-        background=_colour("f6f7f9"),
-        ground=_colour("e9ebef"),
-        line=_colour("c3c8d1"),
-        left=_colour("e8833a"),
-        right=_colour("3f86d6"),
-        middle=_colour("8b93a1"),
-        skin=_colour("c9bfb2"),
-        shade=0.42,
-    ),
-    "dark": Theme(
-        background=_colour("14171c"),
-        ground=_colour("22272f"),
-        line=_colour("3a424e"),
-        left=_colour("ff9a4d"),
-        right=_colour("5aa2f2"),
-        middle=_colour("b8c0cc"),
-        skin=_colour("c9bfb2"),
-        shade=0.55,
-    ),
+    "light": _theme("f6f7f9 e9ebef c3c8d1 e8833a 3f86d6 8b93a1 c9bfb2", 0.42),
+    "dark": _theme("14171c 22272f 3a424e ff9a4d 5aa2f2 b8c0cc c9bfb2", 0.55),
 }
 
 

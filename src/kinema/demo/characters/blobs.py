@@ -106,7 +106,10 @@ def surface(
     carve: blobs that are taken away. floor: height below which all is pressed flat, metres.
     """
     vertices, triangles = _nets(*_field_on_grid(blobs, carve, spacing, melt), spacing)
-    edges = _edges(triangles)
+    # Every edge in both directions, (E, 2).
+    both = np.concatenate([triangles[:, pair] for pair in ((0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2))])
+    count = int(triangles.max()) + 1
+    edges = np.stack(np.divmod(np.unique(both[:, 0] * count + both[:, 1]), count), axis=1)
     for _ in range(_DRAWS):
         vertices += _EVEN * (_neighbour_mean(vertices, edges) - vertices)
         value, out = _field(blobs, carve, vertices, melt)
@@ -201,13 +204,6 @@ def _quads(inside: Any, number: Any) -> Any:
         quad = np.stack([np.where(leaves, corners[n], corners[-1 - n]) for n in range(4)], axis=1)
         triangles += [quad[:, (0, 1, 2)], quad[:, (0, 2, 3)]]
     return np.concatenate(triangles)
-
-
-def _edges(triangles: Any) -> Any:
-    """Return (E, 2): every edge in both directions."""
-    both = np.concatenate([triangles[:, pair] for pair in ((0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2))])
-    count = int(triangles.max()) + 1
-    return np.stack(np.divmod(np.unique(both[:, 0] * count + both[:, 1]), count), axis=1)
 
 
 def _neighbour_mean(values: Any, edges: Any) -> Any:

@@ -63,13 +63,7 @@ class Actor:
     Raises InputError if the character is too small, too large or has too many joints.
     """
 
-    def __init__(
-        self,
-        character: Character,
-        *,
-        file: str = "",
-        root: str | None = None,
-    ) -> None:
+    def __init__(self, character: Character, *, file: str = "", root: str | None = None) -> None:
         self.original = character
         self.file = file
         self.character = in_single_precision(character)

@@ -70,11 +70,7 @@ class ArmScene(Scene):
     )
     hint = ("6", "Take this ball and throw it")
     keys = (("b", "One more ball"), ("Backspace", "One ball less"))
-    needs = (
-        "compensating, float64",
-        "fabrik, float64",
-        "balls, float64",
-    )
+    needs = ("compensating, float64", "fabrik, float64", "balls, float64")
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -103,7 +99,10 @@ class ArmScene(Scene):
         elif name == "balls":
             self._fill()
         elif name == "scatter":
-            self._scatter()
+            free = ~self.balls.held
+            velocities = self.balls.velocities.copy()
+            velocities[free] = self.draw.uniform((-1.0, 2.5, 0.2), (1.0, 5.0, 1.5), (len(self.balls), 3))[free]
+            self.balls = replace(self.balls, velocities=velocities)
         elif name == "by_hand":
             self.goal = self.joints[-1].copy()
             self.balls = self.sorter.let_go(self.balls)
@@ -174,12 +173,6 @@ class ArmScene(Scene):
     def _somewhere_above(self, count: int) -> Any:
         """Return (count, 3): random positions above the floor in front of the bins."""
         return self.draw.uniform((-1.1, 1.0, -0.1), (1.1, 2.3, 1.2), (count, 3))
-
-    def _scatter(self) -> None:
-        free = ~self.balls.held
-        velocities = self.balls.velocities.copy()
-        velocities[free] = self.draw.uniform((-1.0, 2.5, 0.2), (1.0, 5.0, 1.5), (len(self.balls), 3))[free]
-        self.balls = replace(self.balls, velocities=velocities)
 
     # Time.
 

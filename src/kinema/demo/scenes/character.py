@@ -121,12 +121,7 @@ class CharacterScene(Scene):
 
     hint = ("hand left", "Grab this hand and pull")
     keys = (("p", "Pin or release"), ("Backspace", "Back to the clip"))
-    needs = (
-        "clips, float32",
-        "feet, float32",
-        "gaze, float32",
-        "body, float32",
-    )
+    needs = ("clips, float32", "feet, float32", "gaze, float32", "body, float32")
     steers = True
     unsaved = frozenset({"time", "pose", "remove_pose", "library"})
 

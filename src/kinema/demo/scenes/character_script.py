@@ -133,13 +133,7 @@ def _stages(walker: Walker) -> list[str]:
         elif isinstance(stage, Breathing):
             settings.append(f"phase={walker.clock * stage.rate % 1.0:.4g}")
         lines.append(f"    km.{kind}({', '.join(settings)}),")
-    return [
-        "stages = [",
-        *lines,
-        "]",
-        "animator = km.Animator(character, stages, ground=ground)",
-        _placed(walker),
-    ]
+    return ["stages = [", *lines, "]", "animator = km.Animator(character, stages, ground=ground)", _placed(walker)]
 
 
 def _placed(walker: Walker) -> str:

@@ -95,10 +95,7 @@ class CreatureScene(Scene):
     steers = True
     hint = ("goal", "Drag this: it walks there")
     keys = (("g", "Goal to the pointer"),)
-    needs = (
-        "locomotion, float32",
-        "fabrik in batches, float64",
-    )
+    needs = ("locomotion, float32", "fabrik in batches, float64")
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)

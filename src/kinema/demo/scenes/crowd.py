@@ -67,12 +67,7 @@ class CrowdScene(Scene):
         ("Left mouse beside it", "rotate the view; the wheel or two fingers come nearer"),
     )
     hint = ("target", "Drag this through the crowd")
-    needs = (
-        "clips, float32",
-        "feet, float32",
-        "hands, float32",
-        "gaze, float32",
-    )
+    needs = ("clips, float32", "feet, float32", "hands, float32", "gaze, float32")
 
     def __init__(self, seed: int = 0, count: int | None = None) -> None:
         super().__init__(seed)

@@ -221,19 +221,17 @@ class Held:
         self.holds, self._parts = {}, {}
         try:
             for handle, kept in state.items():
-                self._restore_one(str(handle), kept, world, far)
+                handle = str(handle)
+                if "offset" in kept:
+                    self.grab(handle, finite("offset", kept["offset"], 3), world)
+                if self._can_hold(handle):
+                    rotation = kept.get("rotation")
+                    turned = None if rotation is None else unit_rotation(rotation)
+                    position = np.clip(finite("position", kept["at"], 3), -far, far)
+                    self.holds[handle] = Hold(position, turned, bool(kept.get("pinned", False)))
         except BaseException:
             self.holds, self._parts = holds, parts
             raise
-
-    def _restore_one(self, handle: str, kept: Mapping[str, Any], world: Any, far: float) -> None:
-        if "offset" in kept:
-            self.grab(handle, finite("offset", kept["offset"], 3), world)
-        if self._can_hold(handle):
-            rotation = kept.get("rotation")
-            turned = None if rotation is None else unit_rotation(rotation)
-            position = np.clip(finite("position", kept["at"], 3), -far, far)
-            self.holds[handle] = Hold(position, turned, bool(kept.get("pinned", False)))
 
     # Frames.
 

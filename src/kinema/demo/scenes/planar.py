@@ -136,7 +136,10 @@ class PlanarScene(Scene):
 
     def changed(self, name: str) -> None:
         if name in ("length_1", "length_2", "bones") and self.chains:
-            self._reshape(self.chains[self.selected])
+            chain = self.chains[self.selected]
+            first, other, bones = (self.values[name] for name in ("length_1", "length_2", "bones"))
+            chain.lengths = np.array([first] + [other] * (int(bones) - 1))
+            chain.straighten()
         elif name == "flip" and self.chains:
             self.chains[self.selected].bend = -1 if self.values["flip"] else 1
         elif name == "rope":
@@ -145,12 +148,6 @@ class PlanarScene(Scene):
             self.ground = DrawnGround() if self.values["walker"] else None
         elif name == "flatten" and self.ground:
             self.ground.restore(DrawnGround().state())
-
-    def _reshape(self, chain: Chain) -> None:
-        """Give a chain the lengths set by the sliders."""
-        first, other, bones = (self.values[name] for name in ("length_1", "length_2", "bones"))
-        chain.lengths = np.array([first] + [other] * (int(bones) - 1))
-        chain.straighten()
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
         to = clamped_position(position, 2, FARTHEST)
@@ -238,7 +235,12 @@ class PlanarScene(Scene):
     def step(self, dt: float) -> None:
         self.time += dt
         if self.values["wander"]:
-            self._wander()
+            # Along loops below their roots, within reach.
+            for i, chain in enumerate(self.chains):
+                phase = WANDER_RATE * self.time + WANDER_APART * i
+                reach = chain.lengths.sum()
+                way = np.array((WANDER[0] * math.sin(phase), WANDER[1] + WANDER[2] * math.cos(phase)))
+                chain.target = chain.root + reach * way
         if self.rope:
             self.rope.step(dt)
         if self.ground:
@@ -252,21 +254,19 @@ class PlanarScene(Scene):
             self.ground.step(0.0)
         self._solve(dt)
 
-    def _wander(self) -> None:
-        """Move all targets along loops below their roots, within reach."""
-        for i, chain in enumerate(self.chains):
-            phase = WANDER_RATE * self.time + WANDER_APART * i
-            reach = chain.lengths.sum()
-            way = np.array((WANDER[0] * math.sin(phase), WANDER[1] + WANDER[2] * math.cos(phase)))
-            chain.target = chain.root + reach * way
-
     def _solve(self, dt: float) -> None:
         limbs = [chain for chain in self.chains if len(chain.lengths) == 2]
         if limbs:
             self._solve_limbs(limbs)
         for chain in self.chains:
             if len(chain.lengths) > 2:
-                self._solve_long(chain, dt)
+                if self.values["solver"] == "compensating":
+                    moved = compensating(chain.joints, chain.target, chain.state, dt=dt)
+                    chain.joints, chain.error, chain.state = moved.joints, float(moved.error), moved.state
+                else:
+                    solver = fabrik if self.values["solver"] == "fabrik" else ccd
+                    solved = solver(chain.joints, chain.target)
+                    chain.joints, chain.error = solved.joints, float(solved.error)
 
     def _solve_limbs(self, limbs: list[Chain]) -> None:
         """Solve all limbs of two bones in one call."""
@@ -278,15 +278,6 @@ class PlanarScene(Scene):
         joints = np.stack((roots, solved.knee, solved.end), axis=1)
         for chain, row, error in zip(limbs, joints, errors.tolist(), strict=True):
             chain.joints, chain.error = row, error
-
-    def _solve_long(self, chain: Chain, dt: float) -> None:
-        if self.values["solver"] == "compensating":
-            moved = compensating(chain.joints, chain.target, chain.state, dt=dt)
-            chain.joints, chain.error, chain.state = moved.joints, float(moved.error), moved.state
-        else:
-            solver = fabrik if self.values["solver"] == "fabrik" else ccd
-            solved = solver(chain.joints, chain.target)
-            chain.joints, chain.error = solved.joints, float(solved.error)
 
     # Output.
 
