@@ -1,7 +1,5 @@
 """MuJoCo: characters as capsules in the user scene of its viewer and renderer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Panda3D: characters as a node of its scene graph. One upload a frame."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """pyglet: characters as a vertex list of a batch. One upload a frame."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """raylib: characters as a model that `pyray.draw_model` draws. One upload a frame."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """rerun: characters in its viewer and its recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """trimesh: characters as a mesh of its scenes, for exports and collision queries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

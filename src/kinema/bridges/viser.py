@@ -1,7 +1,5 @@
 """viser: characters in its page. One message a frame."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command line. Nothing heavy is imported until a command runs, so that `--help` answers at once."""
 
-from __future__ import annotations
-
 import codecs
 import sys
 

@@ -1,7 +1,5 @@
 """`kinema bake`: its options. The work is done in `kinema.cli.bake_order` and `kinema.bake`, imported when it runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import typer

@@ -1,7 +1,5 @@
 """`kinema bench`: run the benchmarks, which are part of the source tree and not of the wheel."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from pathlib import Path

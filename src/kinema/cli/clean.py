@@ -1,7 +1,5 @@
 """`kinema clean`: its options, and how results are printed. The work is done in `kinema.retargeting.clean_job`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Offer to convert a file of a format that is not read, where a converter is installed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

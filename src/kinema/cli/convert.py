@@ -1,7 +1,5 @@
 """`kinema convert`: its options. The work is done in `kinema.jobs.convert`, imported when the command runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

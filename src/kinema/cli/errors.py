@@ -1,7 +1,5 @@
 """Report errors on one line, the same way for every command."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What commands over many files print: the report of each, then those that were skipped and those that failed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`kinema info`: what is in a file. The work is done in `kinema.info`, which is imported when the command runs."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`kinema play`: open the playground. The server is imported when the command runs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`kinema render`: pictures and films. The work is done in `kinema.render`, imported when the command runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`kinema retarget`: its options. The work is done in `kinema.cli.retarget_order` and `kinema.retargeting`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`kinema retarget`: convert options to an order and carry it out."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

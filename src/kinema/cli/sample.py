@@ -1,7 +1,5 @@
 """`kinema sample`: write example files. They are made in `kinema.demo.samples`, imported when the command runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

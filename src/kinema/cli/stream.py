@@ -1,7 +1,5 @@
 """`kinema stream`: poses from points as they arrive. The work is done in `kinema.fitting`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`kinema warmup`: compile kernels ahead of their first use."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Example files for every command: characters, a capture, grounds, a moving point."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterable, Sequence

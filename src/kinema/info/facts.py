@@ -1,7 +1,5 @@
 """Facts about a character as plain data, ready for JSON."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path

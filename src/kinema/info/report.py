@@ -1,7 +1,5 @@
 """Facts about a character for a terminal. Names from files are hostile: they are never markup or control codes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """Atomic writes: a file is complete or not there at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

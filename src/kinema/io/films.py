@@ -4,8 +4,6 @@ FFmpeg runs as a program of its own: frames go in through a pipe, one after anot
 memory of one frame.
 """
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from collections.abc import Iterable

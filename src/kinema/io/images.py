@@ -3,8 +3,6 @@
 Pillow is optional. Without it, these functions raise `MissingPackageError`.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from pathlib import Path
@@ -113,7 +111,6 @@ def read_grey(path: str | Path) -> Any:
 
 
 def _pillow() -> Any:
-    """Return `PIL.Image`."""
     try:
         from PIL import Image
     except ModuleNotFoundError:

@@ -1,7 +1,5 @@
 """Names from files: unique, short and printable."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Read .npy and .npz files that nobody vouches for: no pickles, and no more memory than the file declares and holds."""
 
-from __future__ import annotations
-
 import io
 import warnings
 import zipfile

@@ -1,7 +1,5 @@
 """Formats that Kinema does not read: how to recognise them, and how to convert them."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shlex

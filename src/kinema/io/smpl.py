@@ -6,8 +6,6 @@ stature of Drillis and Contini 1966, as Winter, "Biomechanics and Motor Control 
 pose is a T-pose, y up, looking along +z.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn

@@ -8,8 +8,6 @@ of a skin, as nearly always, it is applied to the vertices; if not, the skin kee
 A surface without a skin follows its node, as if bound to it alone with an identity inverse-bind matrix.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 

@@ -1,7 +1,5 @@
 """`ConvertOrder`: write a character in another format, unit or direction of up, or parts of its clips."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,7 +50,6 @@ class ConvertOrder(Order):
     status: ClassVar[str] = "converted"
 
     def make(self, data: bytes, name: str, kind: str, report: dict[str, Any], progress: Progress) -> bytes:
-        """Convert a file."""
         moved = self.unit is not None or self.up is not None
         character = files.load_bytes(data, Path(name).name, rig=moved)
         format = formats.writer(kind)

@@ -1,7 +1,5 @@
 """Which files to work on, where the new ones go, and which of them are done already."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import json

@@ -4,8 +4,6 @@ Files travel to the worker and back as bytes, and only this process writes them:
 file that fails does not stop the others.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 from collections.abc import Callable, Generator, Iterable, Iterator

@@ -26,12 +26,10 @@ class DrawnBody:
     skin: Mesh | None = None
 
     def moved(self, offset: Any) -> DrawnBody:
-        """Return the body moved by an offset (3,)."""
         return DrawnBody(_moved(self.bones, offset), _moved(self.skin, offset))
 
     @classmethod
     def joined(cls, bodies: list[DrawnBody]) -> DrawnBody:
-        """Join several bodies into one."""
         bones, skins = (
             [mesh for mesh in each if mesh is not None]
             for each in zip(*((body.bones, body.skin) for body in bodies), strict=True)

@@ -1,7 +1,5 @@
 """`kinema render`: draw a character into a picture (.png) or film (.gif, .mp4, .webm) file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

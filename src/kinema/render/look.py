@@ -1,7 +1,5 @@
 """`Look`: settings of a picture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Coloured triangle meshes: the type, and tubes and balls to build bodies and pictures from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

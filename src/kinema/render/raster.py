@@ -1,7 +1,5 @@
 """A rasteriser in NumPy: the nearest triangle of each pixel, in parallel projection."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -107,7 +105,6 @@ def _fill_batch(which: Any, size: int, corners: Any, low: Any, high: Any, owner:
 
 
 def _fill_one(which: int, corners: Any, low: Any, high: Any, owner: Any, depth: Any) -> None:
-    """Draw one large triangle."""
     x = np.arange(low[0], high[0] + 1) + 0.5
     y = np.arange(low[1], high[1] + 1)[:, np.newaxis] + 0.5
     first, second, third = (

@@ -1,7 +1,5 @@
 """`Renderer`: draw bodies on their ground in the light of one sun."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

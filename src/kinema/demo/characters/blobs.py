@@ -4,8 +4,6 @@ Where blobs meet, their fields add up, so shoulders, hips and jaws come out roun
 nets, one vertex per grid cell that it crosses, which are then moved onto the field's zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Bones as an artist lays them out, and the skeleton that they make."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A phase runs from 0 to 1 over one cycle; a foot's own cycle starts at touch-down
 travelling root, so a planted foot moves back at walking speed. Double precision throughout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -150,7 +148,6 @@ class CharacterGait:
         return self.speed * self.period
 
     def at(self, phase: Any, *names: str) -> list[Any]:
-        """Return waves at some phases, by name."""
         return [self.waves[name](phase) for name in names]
 
     def step(self, kind: str, sign: float) -> FootStep:

@@ -1,7 +1,5 @@
 """A person: a mannequin of 60 joints, 1.75 m tall, that stands, walks and runs. Its data is `humanoid.toml`."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

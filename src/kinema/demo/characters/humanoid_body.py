@@ -4,8 +4,6 @@ Every shell between two joints is rigid, and every joint is a ball around its ow
 losing volume. Only waist, neck and chest deform.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

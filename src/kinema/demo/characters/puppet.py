@@ -4,8 +4,6 @@ Rotations are about the character's axes at rest (x to its left, y up, z ahead),
 Everything below a joint follows it. Double precision throughout.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A fox: 36 joints, half a metre at the withers, that stands, walks and trots. Its data is `quadruped.toml`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +50,6 @@ def _carry(puppet: Puppet, gait: CharacterGait, phase: Any) -> None:
 
 
 def _plant(puppet: Puppet, gait: CharacterGait, leg: str, own: Any) -> FootStep:
-    """Bend a leg so that its foot follows its path."""
     end, side = leg.split("_")
     names, bends = _LEGS[end]
     joints = [f"{name}_{side[0]}" for name in names]

@@ -5,8 +5,6 @@ A table has the shape of a foot, the rig, the bones of the middle and of the lef
 of the body take from `data`.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Callable, Mapping
@@ -95,5 +93,4 @@ def _gait(
 
 
 def _in_radians(value: float, unit: str) -> float:
-    """Return a number in radians if its unit is degrees, else as it is."""
     return math.radians(value) if unit == "degrees" else value

@@ -1,7 +1,5 @@
 """Shells: closed surfaces through elliptic cross sections, for bodies of rigid pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

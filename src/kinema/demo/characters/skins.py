@@ -1,7 +1,5 @@
 """Join meshes into a skin with smooth weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

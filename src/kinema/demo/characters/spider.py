@@ -1,7 +1,5 @@
 """A spider: eight legs of four bones, a body and an abdomen; stands, walks and runs. Its data is `spider.toml`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read BVH files. Every error names the file and the line."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,7 +223,6 @@ def _allowed(joints: list[_Joint], unclosed: list[int]) -> tuple[str, ...]:
 
 
 def _opened(scanner: _Scanner, word: str, joints: list[_Joint], parent: int) -> _Joint:
-    """Read a joint's name and its opening brace."""
     if len(joints) == MOST_JOINTS:
         scanner.fail(f"more than {MOST_JOINTS:,} joints, the most that are allowed")
     if word == "end":

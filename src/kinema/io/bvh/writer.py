@@ -1,7 +1,5 @@
 """Write one clip of a character as BVH."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

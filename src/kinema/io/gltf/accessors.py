@@ -1,7 +1,5 @@
 """Accessors: the arrays of a document, each decoded once, within the limits of the file and of memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -71,7 +69,6 @@ class Accessors:
         return self.array(user.index(key, len(self.cursors)))
 
     def array(self, index: int) -> Any:
-        """Return the array of an accessor."""
         if index not in self._decoded:
             self._decoded[index] = self._decode(index, self.cursors[index])
         return self._decoded[index]

@@ -1,7 +1,5 @@
 """Add clips to a file: one animation each, with their own keys."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -3,8 +3,6 @@
 Files beside it are opened only in the document's own folder and below, whatever a URI says.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

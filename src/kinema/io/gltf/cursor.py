@@ -48,7 +48,6 @@ class Cursor:
     # --- into the tree -----------------------------------------------------------------------------------------
 
     def members(self) -> dict[str, Any]:
-        """Return this object."""
         if type(self.value) is not dict:
             self.wrong("an object")
         return self.value
@@ -101,7 +100,6 @@ class Cursor:
         return value
 
     def index(self, key: str, count: int) -> int:
-        """Return an index below `count`."""
         return self.whole(key, 0, count - 1)
 
     def text(self, key: str, otherwise: str | None = None) -> str:
@@ -117,7 +115,6 @@ class Cursor:
         return value
 
     def flag(self, key: str) -> bool:
-        """Return a boolean; default False."""
         value = self.members().get(key, False)
         if type(value) is not bool:
             self.at(key).wrong("true or false")

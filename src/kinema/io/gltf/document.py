@@ -58,7 +58,6 @@ class Document(Source):
 
     @property
     def root(self) -> Cursor:
-        """A cursor at the root of the JSON."""
         return Cursor(self.json, self.name)
 
     def with_clips(self, kept: Sequence[Clip]) -> Document:

@@ -1,7 +1,5 @@
 """A new file: the nodes, the skin and the surfaces of a character made in code or loaded from another format."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

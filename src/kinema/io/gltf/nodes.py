@@ -1,7 +1,5 @@
 """Nodes: the tree of a document as a skeleton. Every node is a joint."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -73,7 +71,6 @@ def _order(nodes: Cursors) -> tuple[list[int], list[int]]:
 
 
 def _local(node: Cursor, problems: list[str]) -> tuple[Any, Any, Any]:
-    """Return the translation, rotation and scale of a node."""
     if node.has("matrix"):
         matrix = np.array(node.numbers("matrix", NO_MATRIX)).reshape(4, 4).T
         *parts, sheared = decomposed(matrix)

@@ -1,7 +1,5 @@
 """`Output`: a binary glTF file under construction."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Read glTF files: `read` is the list of steps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from kinema.io.gltf.accessors import Accessors

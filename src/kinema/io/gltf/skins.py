@@ -1,7 +1,5 @@
 """Skins: the triangles and vertex attributes of a document's meshes as surfaces, each bound to its joints."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

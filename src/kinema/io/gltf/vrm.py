@@ -1,7 +1,5 @@
 """VRM: glTF with a table of the bones of a human; springs and their colliders, and node constraints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any

@@ -4,8 +4,6 @@ A file is glTF with the bones alone. They stand as in the character's rest pose,
 looks towards +z, with world-aligned axes. Only the hips move; what a clip does with other joints is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ content keeps its offsets. Other buffers beside the file become data: URIs, beca
 may refer to them by index. Pictures beside the file move to the end of the chunk.
 """
 
-from __future__ import annotations
-
 import base64
 import logging
 import struct

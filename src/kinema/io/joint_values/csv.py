@@ -3,8 +3,6 @@
 The names of the columns and the frame rate stand in a first line that begins with `#`, which `numpy.loadtxt` skips.
 """
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

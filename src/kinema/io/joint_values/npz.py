@@ -1,7 +1,5 @@
 """Joint values as .npz: `fps`, `root_pos` (T, 3), `root_rot` (T, 4) x y z w, `dof_pos` (T, N), `joint_names` (N)."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Base poses and joint values of a clip."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """USD: skeletons with their animations and meshes (UsdSkel), by Pixar's library `usd-core`. It is not written."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ becomes a joint where the file has it, with its joints below. The animations tha
 play become a clip. Matrices of USD act on rows; ours are their transposes. Lengths become metres, and up becomes y.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile
