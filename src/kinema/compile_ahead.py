@@ -227,8 +227,10 @@ def _fit() -> None:
     from kinema.fitting.live import Fitter
 
     person = humanoid()
-    still = np.array(((0.2, 1.4, 0), (-0.2, 1.4, 0), (0.1, 0.9, 0), (-0.1, 0.9, 0), (0.1, 0.5, 0), (0.1, 0.1, 0)))
-    words = ("left_shoulder", "right_shoulder", "left_hip", "right_hip", "left_knee", "left_ankle")
+    trunk = {"left_shoulder": (0.2, 1.4, 0), "right_shoulder": (-0.2, 1.4, 0), "left_hip": (0.1, 0.9, 0)}
+    rest = {"right_hip": (-0.1, 0.9, 0), "left_knee": (0.1, 0.5, 0), "left_ankle": (0.1, 0.1, 0)}
+    points = trunk | rest | {"neck": (0, 1.5, 0), "head": (0, 1.6, 0)}
+    words, still = tuple(points), np.array(tuple(points.values()), np.float64)
     fit(person, np.repeat(still[np.newaxis], 9, 0), layout=words, polish=True)
     Fitter(person, words).update(still)
 

@@ -22,9 +22,9 @@ from kinema.errors import counted, listed
 from kinema.fitting.axes import OF_LEG, UPS, Axes, find_axes, height_of
 from kinema.fitting.cleaning import Cleaned, clean_points
 from kinema.fitting.gaps import fill_gaps
-from kinema.fitting.layouts import SIDES, Layout
+from kinema.fitting.layouts import LIMBS, SIDES, Layout
 from kinema.fitting.lifting import Camera, lift
-from kinema.fitting.person import LIMBS, Person, Stance, limb_bones, make_person, pose_of, stance_of
+from kinema.fitting.person import Person, Stance, limb_bones, make_person, pose_of, stance_of
 from kinema.fitting.polish import is_captured
 from kinema.fitting.polish import polish as polish_poses
 from kinema.fitting.report import FitReport

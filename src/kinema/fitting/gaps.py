@@ -56,6 +56,8 @@ def fill_gaps(points: Any, columns: dict[str, int], fps: float | None = None) ->
     second; without it, long gaps are filled as short ones are.
     """
     filled = points.copy()
+    if not np.isnan(points).any():
+        return filled
     trunk = [columns[role] for role in TRUNK if role in columns]
     middle = _middle_of(filled, [column for column in trunk if not np.isnan(filled[:, column, 0]).all()])
     for column in trunk:
@@ -155,8 +157,13 @@ def eased(values: Any) -> Any:
 def _middle_of(points: Any, columns: list[int]) -> Any:
     """(T, 3): the middle of the trunk, also where some of its points are missing."""
     trunk = points[:, columns]
-    typical = np.nanmedian(trunk - _mean_seen(trunk)[:, np.newaxis], axis=0)
-    return eased(_mean_seen(trunk - np.nan_to_num(typical)))
+    return eased(_mean_seen(trunk - _median_seen(trunk - _mean_seen(trunk)[:, np.newaxis])))
+
+
+def _median_seen(points: Any) -> Any:
+    """(K, 3): the lower median of each point over the frames in which it is seen, 0 if it never is."""
+    ordered, count = np.sort(points, axis=0), (~np.isnan(points[..., 0])).sum(axis=0)
+    return np.where(count[:, np.newaxis] > 0, ordered[np.maximum(count - 1, 0) // 2, np.arange(len(count))], 0.0)
 
 
 def _mean_seen(points: Any) -> Any:

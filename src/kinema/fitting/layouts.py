@@ -30,7 +30,11 @@ ROLES = frozenset((*MIDDLE, *(f"{side}_{name}" for side in SIDES for name in (*P
 NEEDED = ("left_shoulder", "right_shoulder", "left_hip", "right_hip")
 """Role words without which there is no body to fit."""
 
-FACE = ("nose", "left_eye", "right_eye", "left_ear", "right_ear")
+LIMBS = {
+    **{f"{side}_arm": (f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist") for side in SIDES},
+    **{f"{side}_leg": (f"{side}_hip", f"{side}_knee", f"{side}_ankle") for side in SIDES},
+}
+"""Role words of the ends of limbs' bones."""
 
 
 @dataclass(frozen=True)

@@ -228,8 +228,9 @@ class Fitter:
         smoothed = self._tracks.step(filled, np.where(missing, BRIDGED, np.maximum(weights, BRIDGED)), dt)
         fitting = self._learn(take, smoothed)
         at = self._placed(take, smoothed, fitting)
-        self._window.append(at)
-        window = {role: np.stack([each[role] for each in self._window]) for role in at}
+        self._window.append(np.stack(list(at.values())))
+        every = np.stack(self._window, axis=1)
+        window = dict(zip(at, every, strict=True))
         rotations = body_rotations(window, fitting.stance, 1.0 / self._tracks.interval, fitting.footing)
         hips = 0.5 * (at["left_hip"] + at["right_hip"])
         pose = pose_of(fitting.person, {role: value[-1:] for role, value in rotations.items()}, hips[np.newaxis])[0]

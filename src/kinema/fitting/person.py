@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from kinema.fitting.layouts import SIDES
+from kinema.fitting.bones import make_local
+from kinema.fitting.layouts import LIMBS, SIDES
+from kinema.fitting.rests import hand_rest, limb_rests, trunk_rests
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
@@ -21,12 +23,6 @@ from kinema.model.pose import Pose
 from kinema.model.rig import FINGERS, Arm, Fingers, Leg, Rig
 from kinema.model.skeleton import Skeleton
 from kinema.retargeting.parts import Body, palm_of
-
-LIMBS = {
-    **{f"{side}_arm": (f"{side}_shoulder", f"{side}_elbow", f"{side}_wrist") for side in SIDES},
-    **{f"{side}_leg": (f"{side}_hip", f"{side}_knee", f"{side}_ankle") for side in SIDES},
-}
-"""Role words of the ends of limbs' bones."""
 
 HIGH = 0.8
 """Share of the way from the hips to the shoulders at which the chest is."""
@@ -97,10 +93,25 @@ class Stance:
         ahead = (0.0, 0.0, 1e-3 * self.body.rig.leg_length)  # Feet without a length still point ahead.
         return {f"{leg.name}_heel": heel, f"{leg.name}_toe": tip + ahead, f"{leg.name}_ball": joint}
 
-    def palm(self, side: str) -> Any:
-        """Where a hand points and where its index finger is, None without fingers."""
-        arm = next((arm for arm in self.body.rig.arms if arm.name == side), None)
-        return None if arm is None else palm_of(self.body.rig, arm, self.body.positions)
+    @cached_property
+    def trunk_rests(self) -> list[Any]:
+        """(4,) each: inverse rotations of the pelvis, upright and leaning as the trunk does, and of the chest."""
+        return trunk_rests(self.at)
+
+    @cached_property
+    def limb_rests(self) -> dict[str, tuple[Any, Any]]:
+        """(4,) each: rotations of both bones of each limb from the T-pose, by "left_arm" and so on."""
+        return limb_rests(self.at, self.hinges)
+
+    @cached_property
+    def hand_rests(self) -> dict[str, Any]:
+        """(4,) each: inverse rotations of the hands, by side."""
+        found = {}
+        for side in SIDES:
+            arm = next((arm for arm in self.body.rig.arms if arm.name == side), None)
+            palm = None if arm is None else palm_of(self.body.rig, arm, self.body.positions)
+            found[side] = hand_rest(palm, side, self.limb_rests[f"{side}_arm"][1])
+        return found
 
     def fingers(self, side: str) -> dict[str, Any]:
         """(n, 3), two or more: the joints of each finger that has a name, up to its tip where there is a joint."""
@@ -284,13 +295,11 @@ def pose_of(person: Person, rotations: Mapping[str, Any], hips: Any) -> Pose:
     skeleton, count = person.character.skeleton, len(hips)
     translations = np.repeat(skeleton.rest.translations[np.newaxis].astype(np.float64), count, 0)
     translations[:, 0] = hips
-    local = np.zeros((count, len(skeleton), 4))
-    world: list[Any] = []
-    by_joint = {person.joints[role]: value for role, value in rotations.items() if role in person.joints}
-    for joint, parent in enumerate(skeleton.parents.tolist()):
-        own = by_joint.get(joint)
-        if own is None:
-            own = world[parent]
-        world.append(own)
-        local[:, joint] = own if parent < 0 else arrays.mul(arrays.conj(world[parent]), own)
+    world, known = np.zeros((count, len(skeleton), 4)), np.zeros(len(skeleton), np.int64)
+    for role, value in rotations.items():
+        joint = person.joints.get(role)
+        if joint is not None:
+            world[:, joint], known[joint] = value, 1
+    local = np.empty_like(world)
+    make_local(world, known, skeleton.parents, local)
     return Pose.of(translations, local, np.ones_like(translations), names=skeleton.names)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.fitting.person import LIMBS
+from kinema.fitting.layouts import LIMBS
 from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig

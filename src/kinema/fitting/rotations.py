@@ -7,16 +7,27 @@ and else the least that brings the bone where it is.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from kinema.fitting.bones import (
+    AHEAD_LEFT,
+    LEFT_AHEAD,
+    LEFT_UP,
+    frame_parts,
+    limb_records,
+    point_parts,
+    show_twists,
+    slerp_parts,
+    twist_limbs,
+)
 from kinema.fitting.gaps import CARRIERS
-from kinema.fitting.layouts import SIDES
-from kinema.fitting.person import LIMBS, PHALANGES, Stance
+from kinema.fitting.layouts import LIMBS, SIDES
+from kinema.fitting.person import PHALANGES, Stance
+from kinema.fitting.rests import IDENTITY, NOSE_TO_TOP_REST, T_POSE, trunk_lines
 from kinema.math import arrays
 from kinema.math.smoothing import smooth
 from kinema.model.rig import FINGERS
@@ -30,9 +41,6 @@ LEAST_TWIST = 0.02
 FOOT_TWIST = 0.15
 """Weight of where a foot points for the twist of its leg."""
 
-BENT_STANCE = 0.1, 0.3
-"""Sines of the bend of a limb in the stance from which on it begins to show the axis of its joint, and fully does."""
-
 PELVIS_LEANS = 0.6
 """Share of the lean of the trunk that the pelvis follows, where no point of the spine shows more."""
 
@@ -42,17 +50,6 @@ LOWEST, LOW, FEWEST = 0.05, 0.03, 5
 FLAT_BELOW, MOST_PITCH = 0.15, 0.2
 """Leg lengths that an ankle is lifted, at which a foot without points hangs on its shin; below that it stands on its
 ball, pitched by so many radians at most."""
-
-NOSE_TO_TOP = (0.0, 0.16, -0.12)
-"""Metres from the nose to the top of the head, left, up and ahead."""
-
-T_POSE = {
-    "left_arm": ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0)),
-    "right_arm": ((-1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
-    "left_leg": ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0)),
-    "right_leg": ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0)),
-}
-"""Where limbs point in the T-pose, and the axes about which elbows and knees bend: from the upper to the lower bone."""
 
 NEEDS = {
     **{role: (carrier,) for role, carrier in CARRIERS.items()},
@@ -109,94 +106,126 @@ def body_rotations(at: Points, stance: Stance, fps: float, ground: Footing) -> d
     at: (T, 3) by role word. Parts that no point shows have no rotation of their own.
     """
     at = showing(at)
-    still = {role: value[np.newaxis] for role, value in stance.at.items()}
-    found: dict[str, Any] = {}
-    found["pelvis"], lean, found["chest"] = _trunk(at, still)
-    found["spine"] = arrays.slerp(lean, found["chest"], np.array(0.5))
-    found["head"] = _head(at, still, found["chest"])
-    found["neck"] = arrays.slerp(found["chest"], found["head"], np.array(0.5))
-    for side in SIDES:
-        if f"{side}_elbow" in at:
-            found |= _arm(at, stance, found["chest"], side, fps)
-        if f"{side}_knee" in at:
-            found |= _leg(at, stance, found["pelvis"], side, fps, ground)
-    return {role: arrays.continuous(value) for role, value in found.items()}
+    found = _trunk_and_head(at, stance)
+    limbs = [name for name, roles in LIMBS.items() if roles[1] in at]
+    upper, lower = _limbs(at, stance, found, limbs, fps)
+    for name, high, low in zip(limbs, upper, lower, strict=True):
+        (start, middle, end), rest = LIMBS[name], stance.limb_rests[name][1]
+        found[start] = high
+        if end in at:
+            found[middle] = arrays.mul(low, arrays.conj(rest))
+    ends = {name: low for name, low in zip(limbs, lower, strict=True) if LIMBS[name][2] in at}
+    _hands(at, stance, ends, found)
+    _feet(at, stance, ends, ground, found)
+    rotations = arrays.continuous(np.stack(list(found.values()), axis=1))
+    return {role: rotations[:, k] for k, role in enumerate(found)}
 
 
 # --- trunk and head ----------------------------------------------------------------------------------------------
 
 
-def _trunk(at: Points, still: Points) -> tuple[Any, Any, Any]:
-    """The pelvis, the same if it leaned as far as the trunk, and the chest: by the lines of hips and shoulders and by
-    where the trunk points.
+def _trunk_and_head(at: Points, stance: Stance) -> dict[str, Any]:
+    """The pelvis, spine, chest, neck and head."""
+    hips, shoulders, trunk = trunk_lines(at)
+    up = np.broadcast_to((0.0, 1.0, 0.0), trunk.shape)
+    head = _head_frame(at)
+    parts = [(hips, up), (hips, trunk), (shoulders, trunk), *([] if head is None else [head[:2]])]
+    own = [*stance.trunk_rests, *([] if head is None else [head[2]])]
+    upright, lean, chest, *seen = _framed(parts, [LEFT_UP] * len(parts), own)
+    raised = seen[0] if seen else _head_on_neck(at, stance, chest)
+    pairs = [(upright, lean, PELVIS_LEANS), (lean, chest, 0.5), (chest, raised, 0.5)]
+    starts, ends, shares = (np.array(each, np.float64) for each in zip(*pairs, strict=True))
+    out = np.empty_like(starts)
+    slerp_parts(starts, ends, shares, out)
+    return {"pelvis": out[0], "chest": chest, "spine": out[1], "head": raised, "neck": out[2]}
+
+
+def _head_frame(at: Points) -> tuple[Any, Any, Any] | None:
+    """Left and up axes of the head by the ears, the eyes and the nose, and what it is in the stance, inverted; None if
+    they do not show it.
     """
-    both = []
-    for points in (at, still):
-        hips, shoulders = (points[f"left_{name}"] - points[f"right_{name}"] for name in ("hip", "shoulder"))
-        middles = [0.5 * (points[f"left_{name}"] + points[f"right_{name}"]) for name in ("hip", "shoulder")]
-        both.append((hips, shoulders, middles[1] - middles[0]))
-    (hips, shoulders, trunk), (own_hips, own_shoulders, own_trunk) = both
-    lean = _frame(hips, trunk)
-    upright = _frame(hips, np.broadcast_to((0.0, 1.0, 0.0), trunk.shape))
-    upright = arrays.mul(upright, arrays.conj(_frame(own_hips, np.array((0.0, 1.0, 0.0)))))
-    lean = arrays.mul(lean, arrays.conj(_frame(own_hips, own_trunk)))
-    pelvis = arrays.slerp(upright, lean, np.array(PELVIS_LEANS))
-    return pelvis, lean, arrays.mul(_frame(shoulders, trunk), arrays.conj(_frame(own_shoulders, own_trunk)))
-
-
-def _head(at: Points, still: Points, chest: Any) -> Any:
-    """The head: by the ears, the eyes and the nose; else by where it is above the neck; else as the chest."""
     across = [at[f"left_{name}"] - at[f"right_{name}"] for name in ("ear", "eye") if f"left_{name}" in at]
     if across and "nose" in at:
         left, nose = sum(across), at["nose"]
         if "left_ear" not in at:  # Eyes and nose lie in the face: up is from the nose to the eyes.
-            return _frame(left, 0.5 * (at["left_eye"] + at["right_eye"]) - nose)
+            return left, 0.5 * (at["left_eye"] + at["right_eye"]) - nose, IDENTITY
         ears = 0.5 * (at["left_ear"] + at["right_ear"])
         ahead = nose - ears
         if "left_eye" in at:  # As far above the ears as the nose is below them.
             ahead = ahead + 0.5 * (at["left_eye"] + at["right_eye"]) - ears
-        return _frame(left, arrays.cross(ahead, left))
-    if "neck" not in at:
-        return chest
-    if "head_top" in at and "nose" in at:  # Both move with the head; the neck only says where its sides are.
+        return left, arrays.cross(ahead, left), IDENTITY
+    if all(role in at for role in ("head_top", "nose", "neck")):  # Both move with the head; the neck is below it.
         left = arrays.cross(at["head_top"] - at["neck"], at["nose"] - at["neck"])
-        return arrays.mul(
-            _frame(left, at["head_top"] - at["nose"]), arrays.conj(_frame(np.array((1.0, 0.0, 0.0)), NOSE_TO_TOP))
-        )
-    top, own = ("head", still["head"]) if "head" in at else ("head_top", still["head"])
-    if top not in at:
+        return left, at["head_top"] - at["nose"], NOSE_TO_TOP_REST
+    return None
+
+
+def _head_on_neck(at: Points, stance: Stance, chest: Any) -> Any:
+    """The head by where it is above the neck; else as the chest."""
+    top = "head" if "head" in at else "head_top"
+    if "neck" not in at or top not in at:
         return chest
-    way = own - still["neck"]
-    return arrays.mul(arrays.swing(arrays.rotate(chest, way), at[top] - at["neck"]), chest)
+    way = stance.at[top if top in stance.at else "head"] - stance.at["neck"]
+    return _on_top([chest], [way], [at[top] - at["neck"]])[0]
 
 
 # --- limbs -------------------------------------------------------------------------------------------------------
 
 
-def _arm(at: Points, stance: Stance, chest: Any, side: str, fps: float) -> dict[str, Any]:
-    shoulder, elbow, wrist = LIMBS[f"{side}_arm"]
-    upper, lower, rests = _limb(at, stance, chest, f"{side}_arm", fps, None)
-    if wrist not in at:
-        return {shoulder: arrays.mul(upper, arrays.conj(rests[0]))}
-    hand, own_hand = lower, rests[1]
-    across, along = [f"{side}_{name}_1" for name in ("index", "little")], f"{side}_hand"
-    outwards = 1.0 if side == "left" else -1.0
-    if all(role in at for role in across):
-        knuckles = 0.5 * (at[across[0]] + at[across[1]])
-        hand = _palm(knuckles - at[wrist], at[across[0]] - at[across[1]], outwards)
-        palm = stance.palm(side)
-        own_hand = own_hand if palm is None else _palm(palm[0][np.newaxis], palm[1][np.newaxis], outwards)
-    elif along in at or f"{side}_middle_1" in at:
-        tip = at[along if along in at else f"{side}_middle_1"]
-        hand = _point(lower, T_POSE[f"{side}_arm"][0], tip - at[wrist])
-    found = {
-        shoulder: arrays.mul(upper, arrays.conj(rests[0])),
-        elbow: arrays.mul(lower, arrays.conj(rests[1])),
-        wrist: arrays.mul(hand, arrays.conj(own_hand)),
-    }
-    for name in FINGERS:
-        found |= _finger(at, stance, found[wrist], side, name)
-    return found
+def _limbs(at: Points, stance: Stance, trunk: Mapping[str, Any], names: list[str], fps: float) -> tuple[Any, Any]:
+    """Rotations of upper bones from the stance and of lower ones from the T-pose, (L, T, 4) each.
+
+    A limb whose end is not known is straight.
+    """
+    if not names:
+        return (), ()
+    bones, feet, shows = [], [], []
+    for name in names:
+        a, b, c = LIMBS[name]
+        upper = at[b] - at[a]
+        bones.append(np.stack((upper, at[c] - at[b] if c in at else upper), axis=1))
+        side, _, words = name.partition("_")
+        foot = _foot_way(at, side) if words == "leg" and c in at else None
+        shows.append(foot is not None)
+        feet.append(np.zeros_like(upper) if foot is None else foot)
+    ways = np.array([T_POSE[name] for name in names])
+    limbs = limb_records(ways[:, 0], ways[:, 1], [stance.limb_rests[name][0] for name in names], shows)
+    base = np.stack([trunk["chest" if name.endswith("arm") else "pelvis"] for name in names])
+    both, shown = np.stack(bones), np.empty((*base.shape[:2], 3))
+    show_twists(limbs, both, np.stack(feet), np.array((LEAST_TWIST, FOOT_TWIST)), base, shown)
+    twists = shown[..., :2] / shown[..., 2:]
+    if shown.shape[1] > 3:
+        stiffness = (TWIST_TIME * fps) ** 6
+        twists = np.stack([smooth(*each, stiffness) for each in zip(twists, shown[..., 2], strict=True)])
+    upper, lower = np.empty_like(base), np.empty_like(base)
+    twist_limbs(limbs, both, base, np.ascontiguousarray(twists), upper, lower)
+    return upper, lower
+
+
+# --- hands and feet ----------------------------------------------------------------------------------------------
+
+
+def _hands(at: Points, stance: Stance, ends: Mapping[str, Any], found: dict[str, Any]) -> None:
+    """Hands by their knuckles, by a point of the hand, or as their forearms; and fingers."""
+    for side in SIDES:
+        name, wrist = f"{side}_arm", f"{side}_wrist"
+        if name not in ends:
+            continue
+        straight = np.array(T_POSE[name][0])
+        across, along = [f"{side}_{finger}_1" for finger in ("index", "little")], f"{side}_hand"
+        if all(role in at for role in across):
+            knuckles = 0.5 * (at[across[0]] + at[across[1]]) - at[wrist]
+            parts = [(straight[0] * knuckles, at[across[0]] - at[across[1]])]
+            found[wrist] = _framed(parts, [LEFT_AHEAD], [stance.hand_rests[side]])[0]
+        elif along in at or f"{side}_middle_1" in at:
+            tip = at[along if along in at else f"{side}_middle_1"]
+            hand = _on_top([ends[name]], [straight], [tip - at[wrist]])[0]
+            found[wrist] = arrays.mul(hand, arrays.conj(stance.limb_rests[name][1]))
+        else:
+            found[wrist] = found[f"{side}_elbow"]
+        for finger in FINGERS:
+            if f"{side}_{finger}_2" in at:
+                found |= _finger(at, stance, found[wrist], side, finger)
 
 
 def _finger(at: Points, stance: Stance, hand: Any, side: str, name: str) -> dict[str, Any]:
@@ -206,38 +235,33 @@ def _finger(at: Points, stance: Stance, hand: Any, side: str, name: str) -> dict
         ends = f"{side}_{name}_{number}", f"{side}_{name}_{number + 1}"
         if chain is None or number >= len(chain) or not all(role in at for role in ends):
             break
-        way = arrays.rotate(above, chain[number] - chain[number - 1])
-        above = found[ends[0]] = arrays.mul(arrays.swing(way, at[ends[1]] - at[ends[0]]), above)
+        above = _on_top([above], [chain[number] - chain[number - 1]], [at[ends[1]] - at[ends[0]]])[0]
+        found[ends[0]] = above
     return found
 
 
-def _leg(at: Points, stance: Stance, pelvis: Any, side: str, fps: float, ground: Footing) -> dict[str, Any]:
-    hip, knee, ankle = LIMBS[f"{side}_leg"]
-    ahead = _foot_way(at, side) if ankle in at else None
-    upper, lower, rests = _limb(at, stance, pelvis, f"{side}_leg", fps, ahead)
-    if ankle not in at:
-        return {hip: arrays.mul(upper, arrays.conj(rests[0]))}
-    still = {role: value[np.newaxis] for role, value in stance.at.items()}
-    if ahead is None:
-        foot = _foot_without_points(at, lower, rests[1], stance, side, ground)
-    else:
-        own = _foot_way(still, side, f"{side}_heel" in at, f"{side}_toe" in at)
-        if side in ground.slopes:
-            level = arrays.unit(own * (1.0, 0.0, 1.0))
-            own = np.cos(ground.slopes[side]) * level + (0.0, np.sin(ground.slopes[side]), 0.0)
-        x = arrays.rotate(lower, np.array((1.0, 0.0, 0.0)))
-        if f"{side}_small_toe" in at and f"{side}_toe" in at:
-            out = at[f"{side}_small_toe"] - at[f"{side}_toe"]
-            x = x + arrays.unit(arrays.unit(out if side == "left" else -out))
-        foot = arrays.mul(
-            _frame_ahead(x, ahead), arrays.conj(_frame_ahead(arrays.rotate(rests[1], np.array((1.0, 0.0, 0.0))), own))
-        )
-    return {
-        hip: arrays.mul(upper, arrays.conj(rests[0])),
-        knee: arrays.mul(lower, arrays.conj(rests[1])),
-        ankle: foot,
-        f"{side}_ball": foot,
-    }
+def _feet(at: Points, stance: Stance, ends: Mapping[str, Any], ground: Footing, found: dict[str, Any]) -> None:
+    """Feet by their points, or else where they belong."""
+    left = np.array((1.0, 0.0, 0.0))
+    for side in SIDES:
+        name = f"{side}_leg"
+        if name not in ends:
+            continue
+        rest, ahead = stance.limb_rests[name][1], _foot_way(at, side)
+        if ahead is None:
+            foot = _foot_without_points(at, found[f"{side}_knee"], stance, side, ground)
+        else:
+            own = _foot_way(stance.at, side, f"{side}_heel" in at, f"{side}_toe" in at)
+            if side in ground.slopes:
+                level = arrays.unit(own * (1.0, 0.0, 1.0))
+                own = np.cos(ground.slopes[side]) * level + (0.0, np.sin(ground.slopes[side]), 0.0)
+            x = arrays.rotate(ends[name], left)
+            if f"{side}_small_toe" in at and f"{side}_toe" in at:
+                out = at[f"{side}_small_toe"] - at[f"{side}_toe"]
+                x = x + arrays.unit(out if side == "left" else -out)
+            still = _framed([(own[np.newaxis], arrays.rotate(rest, left)[np.newaxis])], [AHEAD_LEFT], [IDENTITY])[0, 0]
+            foot = _framed([(ahead, x)], [AHEAD_LEFT], [arrays.conj(still)])[0]
+        found[f"{side}_ankle"] = found[f"{side}_ball"] = foot
 
 
 def _foot_way(at: Points, side: str, heel: bool = True, toe: bool = True) -> Any:
@@ -249,103 +273,35 @@ def _foot_way(at: Points, side: str, heel: bool = True, toe: bool = True) -> Any
     return None if tip is None else tip - start
 
 
-def _foot_without_points(at: Points, lower: Any, rest: Any, stance: Stance, side: str, ground: Footing) -> Any:
+def _foot_without_points(at: Points, hanging: Any, stance: Stance, side: str, ground: Footing) -> Any:
     """A foot that no point shows: on the floor ahead of its knee, pitched by how high its ankle is above its ball; or,
     when it is lifted higher, as its shin has it.
     """
-    hanging = arrays.mul(lower, arrays.conj(rest))
     ahead = arrays.rotate(hanging, np.array((0.0, 0.0, 1.0))) * (1.0, 0.0, 1.0)
-    flat = _frame(arrays.cross(np.array((0.0, 1.0, 0.0)), ahead), np.array((0.0, 1.0, 0.0)))
+    up = np.broadcast_to((0.0, 1.0, 0.0), ahead.shape)
     lifted = at[f"{side}_ankle"][:, 1] - ground.ankle
     reach = float(np.linalg.norm((stance.at[f"{side}_ball"] - stance.at[f"{side}_ankle"])[::2]))
     reach = max(reach * ground.leg / float(stance.body.rig.leg_length), 1e-9)
     pitch = np.arcsin(np.clip(lifted / reach, 0.0, np.sin(MOST_PITCH)))
-    rolled = arrays.mul(flat, arrays.from_axis_angle(np.tile((1.0, 0.0, 0.0), (len(pitch), 1)), pitch))
+    flat = _framed([(arrays.cross(up, ahead), up)], [LEFT_UP], [IDENTITY])[0]
+    rolled = arrays.mul(flat, arrays.from_axis_angle(np.array((1.0, 0.0, 0.0)), pitch))
     lifted = arrays.smoothstep(np.clip(lifted / (FLAT_BELOW * ground.leg), 0.0, 1.0))
     return arrays.slerp(rolled, hanging, lifted)
 
 
-def _limb(at: Points, stance: Stance, above: Any, name: str, fps: float, foot: Any) -> tuple[Any, Any, tuple[Any, Any]]:
-    """Rotations of both bones from the T-pose, (T, 4), and those of the stance, (1, 4) each.
-
-    above: rotation of what the limb hangs on. foot: where its foot points, None if it is not known. A limb whose end
-    is not known is straight.
-    """
-    roles, (straight, axis) = LIMBS[name], (np.array(each) for each in T_POSE[name])
-    upper = at[roles[1]] - at[roles[0]]
-    lower = at[roles[2]] - at[roles[1]] if roles[2] in at else upper
-    own = [stance.at[b][np.newaxis] - stance.at[a] for a, b in itertools.pairwise(roles)]
-    first = _point(np.array((0.0, 0.0, 0.0, 1.0)), straight, own[0])
-    bend, sine = _bend(*own)
-    share = np.clip((sine - BENT_STANCE[0]) / (BENT_STANCE[1] - BENT_STANCE[0]), 0.0, 1.0)
-    if name in stance.hinges:
-        bend, share = stance.hinges[name][np.newaxis], np.ones(1)
-    first = arrays.mul(
-        arrays.from_axis_angle(arrays.unit(own[0]), _angle(arrays.rotate(first, axis), bend, own[0]) * share), first
-    )
-    rests = first, _point(first, straight, own[1])
-    rotation = _point(above, straight, upper)
-    bend, sine = _bend(upper, lower)
-    shown, weight = _angle(arrays.rotate(rotation, axis), bend, upper), sine**2
-    sines, cosines = np.sin(shown) * weight, np.cos(shown) * weight
-    if foot is not None:
-        across = arrays.unit(arrays.cross(-lower, foot))
-        shown = _angle(arrays.rotate(rotation, axis), across, upper)
-        weight = weight + FOOT_TWIST
-        sines, cosines = sines + FOOT_TWIST * np.sin(shown), cosines + FOOT_TWIST * np.cos(shown)
-    twist = _smooth_angle(sines, cosines, weight, fps)
-    rotation = arrays.mul(arrays.from_axis_angle(arrays.unit(upper), twist), rotation)
-    return rotation, _point(rotation, straight, lower), rests
+# --- many at once ------------------------------------------------------------------------------------------------
 
 
-def _smooth_angle(sines: Any, cosines: Any, weight: Any, fps: float) -> Any:
-    """Smooth angles over time, (T,), by their weighted sines and cosines; towards 0 where they weigh nothing."""
-    total = weight + LEAST_TWIST
-    values = np.stack((sines, cosines + LEAST_TWIST), axis=-1) / total[:, np.newaxis]
-    if len(values) > 3:
-        values = smooth(values, total, (TWIST_TIME * fps) ** 6)
-    return np.arctan2(values[:, 0], values[:, 1])
+def _framed(parts: list[tuple[Any, Any]], kinds: list[int], own: list[Any]) -> Any:
+    """(N, T, 4): rotations from the stance of parts by two directions each; `own` are those of the stance, inverted."""
+    first, second = (np.array(each, np.float64) for each in zip(*parts, strict=True))
+    out = np.empty((*first.shape[:2], 4))
+    frame_parts(first, second, np.array(kinds), np.array(own, np.float64), out)
+    return out
 
 
-def _bend(upper: Any, lower: Any) -> tuple[Any, Any]:
-    """The axis of the bend between two bones, (T, 3), and its sine, (T,)."""
-    axis = arrays.cross(arrays.unit(upper), arrays.unit(lower))
-    return arrays.unit(axis), np.linalg.norm(axis, axis=-1)
-
-
-def _angle(start: Any, end: Any, about: Any) -> Any:
-    """The angle from one direction to another about a bone, (T,)."""
-    axis = arrays.unit(about)
-    return np.arctan2(
-        (arrays.cross(start, end) * axis).sum(-1), (start * end).sum(-1) - (start * axis).sum(-1) * (end * axis).sum(-1)
-    )
-
-
-def _point(rotation: Any, straight: Any, way: Any) -> Any:
-    """The rotation on top of one that brings a direction of the T-pose where a bone points."""
-    return arrays.mul(arrays.swing(arrays.rotate(rotation, np.asarray(straight, np.float64)), way), rotation)
-
-
-# --- frames ------------------------------------------------------------------------------------------------------
-
-
-def _frame(left: Any, up: Any) -> Any:
-    """The rotation from the canonical axes to this left axis and an up axis near this one, (T, 4)."""
-    x = arrays.unit(left)
-    return _of_axes(x, arrays.unit(arrays.cross(x, np.broadcast_to(up, x.shape))))
-
-
-def _frame_ahead(left: Any, ahead: Any) -> Any:
-    """The rotation from the canonical axes to this axis ahead and a left axis near this one, (T, 4)."""
-    z = arrays.unit(ahead)
-    return _of_axes(arrays.unit(left - (left * z).sum(-1, keepdims=True) * z), z)
-
-
-def _palm(along: Any, across: Any, outwards: float) -> Any:
-    """The rotation from the T-pose to a hand that points along a direction, its index finger across it."""
-    x = outwards * arrays.unit(along)
-    return _of_axes(x, arrays.unit(across - x * (across * x).sum(-1, keepdims=True)))
-
-
-def _of_axes(x: Any, z: Any) -> Any:
-    return arrays.from_matrix(np.stack((x, arrays.cross(z, x), z), axis=-1))
+def _on_top(above: list[Any], straight: list[Any], ways: list[Any]) -> Any:
+    """(N, T, 4): rotations on top of others that point directions along ways."""
+    bones, out = np.array(ways, np.float64), np.array(above, np.float64)
+    point_parts(out, arrays.unit(np.array(straight, np.float64)), bones, out)
+    return out
