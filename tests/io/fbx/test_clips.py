@@ -10,7 +10,7 @@ from kinema.math import arrays
 from tests.io.fbx import build
 from tests.io.fbx.build import animated, file, model, take
 
-CUBIC, AUTO = 8, 0x100
+CUBIC, AUTO, CLAMPED = 8, 0x100, 0x4000
 
 
 def clip(property, curves, *, start=0.0, stop=1.0, node=None, static=(), **settings):
@@ -29,7 +29,7 @@ def test_straight_ways_keep_their_keys():
 
 
 def test_curves_are_sampled_at_frames_of_the_file():
-    made = clip("Lcl Translation", {"X": ((0, 1), (0, 1), {"flags": [CUBIC | AUTO] * 2})}, TimeMode=11)
+    made = clip("Lcl Translation", {"X": ((0, 1), (0, 1), {"flags": [CUBIC | AUTO | CLAMPED] * 2})}, TimeMode=11)
     times = made.tracks[0].times * 24
     np.testing.assert_allclose(np.intersect1d(np.rint(times), times.round(6)), np.arange(25))
     u = np.arange(25) / 24

@@ -61,8 +61,11 @@ def test_scales_are_factors_or_numbers():
     np.testing.assert_allclose(layered(SCALING, A, B, Weight=50.0, ScaleAccumulationMode=1), A + B / 2)
 
 
-def test_an_upper_layer_alone_adds_to_the_node():
+def test_an_upper_layer_alone_is_combined_with_the_node():
     np.testing.assert_allclose(layered(SCALING, None, B, ScaleAccumulationMode=1), 1 + B)
+    np.testing.assert_allclose(
+        layered(SCALING, None, B, ScaleAccumulationMode=1, BlendMode=PASS, Weight=25.0), 0.75 + B / 4
+    )
 
 
 def test_weights_have_curves():

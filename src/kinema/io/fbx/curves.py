@@ -2,8 +2,9 @@
 
 Between two keys a curve is constant, linear or cubic. A cubic part is a Bezier curve of time and value: each key has a
 slope, and a weight, the share of the way to the other key over which the slope pulls; a third unless the file says so.
-Slopes are given, or follow from the keys around: "auto" (the slope from the key before to the key after, which may be
-clamped so that the curve does not overshoot), or by tension, continuity and bias.
+Slopes are given, or follow from the keys around: "auto" (the mean of the slopes from the key before and to the key
+after, weighted by the times between them if "time-independent", and perhaps clamped so that the curve does not
+overshoot), or by tension, continuity and bias.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ CONSTANT, LINEAR, CUBIC = 2, 4, 8
 _NEXT = 0x100
 """A constant part holds the value of the next key."""
 
-_AUTO, _TCB = 0x100, 0x200
-"""Bits: how the slopes of a cubic key are found. Otherwise they are given."""
+_TCB, _GIVEN = 0x200, 0x400
+"""Bits: how the slopes of a cubic key are found; "auto" without either."""
 
-_CLAMP, _CLAMP_PROGRESSIVE = 0x1000, 0x4000
-"""Bits: an auto slope is flat beside an equal key; or is clamped."""
+_CLAMP, _TIME_INDEPENDENT, _CLAMP_PROGRESSIVE = 0x1000, 0x2000, 0x4000
+"""Bits: an auto slope is flat beside an equal key; weights its sides by their times; or is clamped."""
 
 _WEIGHT_RIGHT, _WEIGHT_NEXT_LEFT = 0x1000000, 0x2000000
 """Bits: the key has weights of its own."""
@@ -71,6 +72,8 @@ class Curve:
     """(K, 2): of these slopes."""
     outside: tuple[str, str]
     """How it goes on before its first and after its last key."""
+    repetitions: tuple[float, float] = (np.inf, np.inf)
+    """How many times it does so there, if it repeats."""
 
     def at(self, times: Any) -> Any:
         """Return the values at times, (n,), float64: ticks."""
@@ -103,11 +106,13 @@ class Curve:
         for way, beyond, end in ((self.outside[0], times < first, 0), (self.outside[1], times > last, -1)):
             if way == _HELD or not beyond.any() or last == first:
                 continue
-            passes = np.floor((times[beyond] - first) / (last - first))
-            since = times[beyond] - first - passes * (last - first)
             if way == _SLOPED:
                 raised[beyond] = (times[beyond] - keys[end]) / TICKS * self._end_slope(end)
                 continue
+            most = self.repetitions[end] * (last - first)
+            at = np.clip(times[beyond], first - most, last + most) - first
+            passes = np.floor(at / (last - first)) if end == 0 else np.ceil(at / (last - first)) - 1
+            since = at - passes * (last - first)
             if way == _MIRRORED:
                 since = np.where(passes % 2 == 1, last - first - since, since)
             inside[beyond] = first + since
@@ -168,8 +173,7 @@ def read_curve(curve: Object) -> Curve | None:
         np.stack((data[:, 2].view(np.int32) & 0xFFFF, data[:, 2].view(np.int32) >> 16 & 0xFFFF), 1) / _WEIGHT_UNIT,
         _THIRD,
     )
-    outside = tuple(_outside(element.maybe(f"{end}-Extrapolation")) for end in ("Pre", "Post"))
-    return _curve(times, values, flags, data[:, :3].astype(np.float64), weights, (outside[0], outside[1]))
+    return _curve(element, times, values, flags, data[:, :3].astype(np.float64), weights)
 
 
 def _attributes(element: Element, keys: int) -> tuple[Any, Any]:
@@ -184,9 +188,10 @@ def _attributes(element: Element, keys: int) -> tuple[Any, Any]:
     data = np.zeros((len(flags), 4), np.float32)
     if parts[1] is not None:
         written = parts[1].array_values()
-        # A text writes the bits of these numbers as whole numbers.
-        if isinstance(written, np.ndarray) and written.dtype == np.float32:
-            bits = written
+        # A text writes the bits of these numbers as whole numbers; some exporters write the numbers themselves.
+        if isinstance(written, np.ndarray) and written.dtype.kind == "f":
+            with np.errstate(over="ignore", invalid="ignore"):
+                bits = written.astype(np.float32)
         else:
             whole = parts[1].numbers(np.int64)
             bits = (whole & 0xFFFFFFFF).astype(np.uint32).view(np.float32)
@@ -196,17 +201,18 @@ def _attributes(element: Element, keys: int) -> tuple[Any, Any]:
     return np.repeat(flags, counts), np.repeat(data, counts, axis=0)
 
 
-def _outside(element: Element | None) -> str:
-    """Read how a curve goes on outside its keys."""
-    kind = element.maybe("Type") if element is not None else None
+def _outside(element: Element | None) -> tuple[str, float]:
+    """Read how a curve goes on outside its keys, and how many times if it repeats."""
+    kind, times = (element.maybe(name) if element is not None else None for name in ("Type", "Repetition"))
     if kind is None or not kind.values:
-        return _HELD
+        return _HELD, np.inf
     value = kind.values[0]
     letter = chr(value) if isinstance(value, int) and 0 < value < 128 else kind.text() if value else _HELD
-    return letter if letter in (_REPEATED, _MIRRORED, _SLOPED, _RAISED) else _HELD
+    count = times.number() if times is not None and times.values else -1.0
+    return letter if letter in (_REPEATED, _MIRRORED, _SLOPED, _RAISED) else _HELD, count if count >= 0 else np.inf
 
 
-def _curve(times: Any, values: Any, flags: Any, data: Any, weights: Any, outside: tuple[str, str]) -> Curve:
+def _curve(element: Element, times: Any, values: Any, flags: Any, data: Any, weights: Any) -> Curve:
     """Make a curve of keys in any order. data: (K, 3), what the flags of a key say about its slopes."""
     times = np.clip(times, -LATEST, LATEST)
     if (np.diff(times) < 0).any():
@@ -215,7 +221,8 @@ def _curve(times: Any, values: Any, flags: Any, data: Any, weights: Any, outside
     cubic = flags & CUBIC != 0
     kinds = np.where(cubic, CUBIC, np.where(flags & LINEAR != 0, LINEAR, CONSTANT))
     slopes = np.nan_to_num(data[:, :2], nan=0.0, posinf=0.0, neginf=0.0)
-    computed = cubic & (flags & (_AUTO | _TCB) != 0) & (flags & 0x400 == 0)
+    slopes[flags & (_TCB | _GIVEN) == _TCB] = 0.0  # What they hold there is tension and continuity.
+    computed = cubic & (flags & _GIVEN == 0)
     if computed.any() and len(times) > 1:
         around = np.clip(_slopes(times / TICKS, values, flags, np.nan_to_num(data), weights), -1e30, 1e30)
         slopes[computed, 0] = around[computed, 1]
@@ -223,36 +230,38 @@ def _curve(times: Any, values: Any, flags: Any, data: Any, weights: Any, outside
         into = np.flatnonzero(computed[1:])
         slopes[into, 1] = around[into + 1, 0]
     held_next = (kinds == CONSTANT) & (flags & _NEXT != 0)
-    return Curve(times, values, kinds, held_next, np.clip(slopes, -1e30, 1e30), np.clip(weights, *_WEIGHTS), outside)
+    slopes, weights = np.clip(slopes, -1e30, 1e30), np.clip(weights, *_WEIGHTS)
+    outside = (_outside(element.maybe(f"{end}-Extrapolation")) for end in ("Pre", "Post"))
+    ways, repetitions = zip(*outside, strict=True)
+    return Curve(times, values, kinds, held_next, slopes, weights, ways, repetitions)
 
 
 def _slopes(seconds: Any, values: Any, flags: Any, data: Any, weights: Any) -> Any:
-    """Return the slope before and after every key, (K, 2), as its neighbours tell; flat at the ends of the curve."""
+    """Return the slope before and after every key, (K, 2), as its neighbours tell."""
     spans = np.maximum(np.diff(seconds), 1.0 / TICKS)
     sides = np.diff(values) / spans
     left, right = np.append(sides[:1], sides), np.append(sides, sides[-1:])
     before, after = np.append(spans[:1], spans), np.append(spans, spans[-1:])
-    slope = (left * before + right * after) / (before + after)
-    bias = np.clip(data[:, 0] / 100.0, -1.0, 1.0)
-    slope += np.abs(bias) * (np.where(bias > 0, right, left) - slope)
+    # The bias before a key, in percent, is stored with the key in front of it, unless that has given slopes.
+    bias = np.stack((np.append(0.0, np.where(flags & _GIVEN == 0, data[:, 1], 0.0)[:-1]), data[:, 0]))
+    by_time = (left * before + right * after) / (before + after)
+    made = np.where(flags & _TIME_INDEPENDENT != 0, by_time, (left + right) / 2 + bias / 100.0 * (right - left) / 2)
     same_way = (np.sign(left) == np.sign(right)) & (left != 0)
+    same_way[[0, -1]] = False
     pulled = np.append(weights[:1, 1], weights[:-1, 1]), weights[:, 0]
     steepest = np.minimum(np.abs(left) / np.maximum(pulled[0], 1e-4), np.abs(right) / np.maximum(pulled[1], 1e-4))
-    clamped = np.where(same_way, np.sign(slope) * np.minimum(np.abs(slope), steepest), 0.0)
-    slope = np.where(flags & _CLAMP_PROGRESSIVE != 0, clamped, slope)
+    clamped = np.where(same_way, np.sign(left) * np.clip(np.sign(left) * made, 0.0, steepest), 0.0)
+    made = np.where(flags & _CLAMP_PROGRESSIVE != 0, clamped, made)
     size = np.abs(values) * _EQUAL
     flat = (np.abs(left) * before <= size) | (np.abs(right) * after <= size)
-    slope = np.where((flags & _CLAMP != 0) & flat, 0.0, slope)
-    slope[[0, -1]] = 0.0
-    made = np.stack((slope, slope), axis=1)
-    tcb = flags & _TCB != 0
-    if tcb.any():
-        tension, continuity, bias = (data[:, i] for i in range(3))
-        for side, turned in ((0, 1.0), (1, -1.0)):
-            one = (1 - tension) * (1 + turned * -continuity) * (1 + bias) / 2
-            other = (1 - tension) * (1 + turned * continuity) * (1 - bias) / 2
-            made[:, side] = np.where(tcb, one * left + other * right, made[:, side])
-    return made
+    made = np.where((flags & _CLAMP != 0) & flat, 0.0, made)
+    tension, continuity, bias = data.T
+    left[0], right[0], left[-1], right[-1] = 0.0, 2 * right[0], 2 * left[-1], 0.0
+    for side, turned in ((0, 1.0), (1, -1.0)):
+        one = (1 - tension) * (1 - turned * continuity) * (1 + bias) / 2
+        other = (1 - tension) * (1 + turned * continuity) * (1 - bias) / 2
+        made[side] = np.where(flags & _TCB != 0, one * left + other * right, made[side])
+    return made.T
 
 
 def read_old_curve(channel: Element) -> Curve | None:
@@ -286,11 +295,11 @@ def read_old_curve(channel: Element) -> Curve | None:
             flags[i] |= _NEXT if letters.startswith(b"n") else 0
         elif flags[i] == CUBIC:
             given = letters[:1] in (b"s", b"b")
-            flags[i] |= 0x400 if given else _AUTO
+            flags[i] |= _GIVEN if given else _TIME_INDEPENDENT | _CLAMP_PROGRESSIVE
             if given and len(extra) >= 2:
                 data[i, :2], extra = extra[:2], extra[2:]
                 _set_weights(weights[i], letters[1:2], extra)
-    return _curve(times, numbers, flags, data, weights, (_HELD, _HELD))
+    return _curve(channel, times, numbers, flags, data, weights)
 
 
 def _set_weights(weights: Any, letter: bytes, extra: list[float]) -> None:

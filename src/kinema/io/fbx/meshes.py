@@ -65,7 +65,7 @@ def read_meshes(document: FbxDocument, element: Element) -> list[MaterialMesh]:
         return []
     normals = _layer(document, element, "LayerElementNormal", ("Normals", "NormalsIndex"), 3, corners, polygons)
     materials = _layer(document, element, "LayerElementMaterial", ("Materials", "Materials"), 1, corners, polygons)
-    chosen = np.full(len(owners), -1) if materials is None else materials[starts[owners], 0].astype(np.int64)
+    chosen = np.full(len(owners), -1) if materials is None else materials[starts[owners], 0]
     return list(_by_material(element, positions, corners, triangles, normals, chosen))
 
 
@@ -76,7 +76,7 @@ def _layer(
     layer = element.maybe(name)
     if layer is None or layer.maybe(parts[0]) is None:
         return None
-    values = layer.at(parts[0]).numbers()
+    values = layer.at(parts[0]).numbers(np.float64 if width > 1 else np.int64)
     mapping, reference = (
         layer.at(key).text() if layer.maybe(key) is not None else "Direct"
         for key in ("MappingInformationType", "ReferenceInformationType")

@@ -1,8 +1,8 @@
 """Takes: what curves do to the properties of nodes, in layers.
 
-The first layer that animates a property of a node gives its value. Each later one adds to it, or takes its place, by
-the layer's weight. The layer also says whether rotations are added angle by angle or as rotations, and scales as
-factors or as numbers.
+The first layer replaces the value that the node has. Each later one adds to it, or takes its place, by the layer's
+weight. The layer also says whether rotations are added angle by angle or as rotations, and scales as factors or as
+numbers.
 """
 
 from __future__ import annotations
@@ -106,17 +106,11 @@ class Take:
 
     def values(self, node: Key, property: str, static: Any, ticks: Any, order: int) -> Any:
         """Return a property at times, (n, 3). static: its value without a take, (3,)."""
-        values: Any = None
+        values = np.tile(static, (len(ticks), 1))
         for layer, channel in self.channels(node, property):
             own = channel.at(ticks)
-            if values is None:
-                additive = layer is not self.layers[0] and layer.mode == _ADDITIVE
-                values = (
-                    layer.combined(np.tile(static, (len(ticks), 1)), own, ticks, property, order) if additive else own
-                )
-            else:
-                values = layer.combined(values, own, ticks, property, order)
-        return np.tile(static, (len(ticks), 1)) if values is None else values
+            values = own if layer is self.layers[0] else layer.combined(values, own, ticks, property, order)
+        return values
 
     def curves(self, node: Key, property: str) -> list[Curve]:
         """Return all curves that a property depends on."""
