@@ -51,6 +51,19 @@ def test_an_empty_array():
     assert parsed("A: *0 {\n a: \n}").at("A").numbers().tolist() == []
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_ends_of_lines_and_a_byte_order_mark(ends):
+    written = ends.join(("; a comment", "A: 1 {", "  B: 2 ; more", "}", "C: 3", ""))
+    root = parsed(b"\xef\xbb\xbf" + written.encode())
+    assert (root.at("A").at("B").whole(), root.at("C").whole()) == (2, 3)
+
+
+def test_strings_that_go_on_in_the_next_line():
+    root = parsed('Clip: {\n  Content: ,\n    "iVBO{;",\n    "Rw0}"\n  After: 1\n}\n').at("Clip")
+    assert root.at("Content").values[1:] == [b"iVBO{;", b"Rw0}"]
+    assert root.at("After").whole() == 1
+
+
 def test_quotes_in_strings():
     assert parsed(build.text([element("A", 'say "hi"')])).at("A").text() == 'say "hi"'
 
@@ -62,6 +75,7 @@ def test_quotes_in_strings():
         ("A: 1\n\n = 3", r"line 3: found b'= 3'; expected `Name: values`"),
         ("A: {" * 80, "line 1: .*is inside 65 elements; at most 64"),
         ('A: 1\nB: "x', "found"),
+        ("A: 1 {\n B: {\n C: 1\n }\n", "line 1: A is not closed; the file is cut off or has lost a brace"),
     ],
 )
 def test_mistakes_are_named_with_their_line(written, message):

@@ -99,3 +99,10 @@ def test_polygons_without_area_make_no_surface(corners):
         "Geometry", 1, "", "Mesh", inside=[element("Vertices", [0.0] * 9), element("PolygonVertexIndex", corners)]
     )
     assert meshes(shape) == []
+
+
+@pytest.mark.parametrize("normals", [(0, 0, float("nan")) * 7, (0, 0, 1) * 2])
+def test_normals_that_are_none_are_computed(normals):
+    (mesh,) = meshes(square(normals=normals), problems := [])
+    np.testing.assert_allclose(mesh.normals, [(0, 0, 1)] * 5)
+    assert problems == ["Objects.Geometry.LayerElementNormal does not fit its mesh; it is ignored"]

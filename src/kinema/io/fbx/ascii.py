@@ -1,7 +1,7 @@
 """The text form: `Name: 1,2,"three" { ... }`, with comments from a semicolon to the end of the line.
 
 An array is written `Name: *3 { a: 1,2,3 }`, or in versions before 7 as the values themselves. Values continue on the
-next line if it begins with a comma, a digit or a sign. One pass finds elements and braces; values are split when
+next line if it begins with a comma, a quote, a digit or a sign. One pass finds elements and braces; values are split when
 they are needed.
 """
 
@@ -26,7 +26,7 @@ _TOKEN = re.compile(
         (?P<values>(?:
             "[^"]*+"
           | [^"{}\n;]++
-          | \r?\n\s*+(?=[,\d.+\-])  # the values go on in the next line
+          | \r?\n\s*+(?=[,"\d.+\-])  # the values go on in the next line
         )*+)
         (?P<open>\{)?
       | (?P<brace>\{)
@@ -40,6 +40,9 @@ _VALUE = re.compile(rb'\s*+(?:"([^"]*+)"|([^",]*+))\s*+(?:,|$)')
 _NUMBERS = re.compile(rb"[\d\s,.eE+\-]*+")
 
 _VERSION = re.compile(rb"^\s*FBXVersion:\s*(\d{1,9})\s*$|^; FBX (\d+)\.(\d+)\.(\d+) project file", re.MULTILINE)
+
+_MARK = b"\xef\xbb\xbf"
+"""The byte order mark, which some programs write in front of UTF-8."""
 
 _ARRAY = b"*"
 """Begins the number of elements of an array, which stand in the element `a` inside."""
@@ -117,6 +120,9 @@ def version(data: bytes, file: str) -> int:
 
 def parse(data: bytes, budget: Budget) -> Element:
     """Return the element that holds all others of a text."""
+    data = data.removeprefix(_MARK)
+    if b"\n" not in data:  # Lines of a classic Mac.
+        data = data.replace(b"\r", b"\n")
     root = TextElement("", None, budget, data, (0, 0))
     unclosed, last, position = [root], root, 0
     while (token := _TOKEN.match(data, position)) is not None:
@@ -138,4 +144,6 @@ def parse(data: bytes, budget: Budget) -> Element:
     if left and not left.startswith(b";"):
         line = data.count(b"\n", 0, len(data) - len(left)) + 1
         raise FileError(f"found {left[:30]!r}; expected `Name: values`", budget.file, line)
+    if len(unclosed) > 1:
+        unclosed[-1].fail("is not closed; the file is cut off or has lost a brace")
     return root

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.errors import FileError
 from kinema.io.fbx.document import FbxDocument, Object
 from kinema.io.fbx.element import Element
 from kinema.io.fbx.limits import NUMBERS_A_SURFACE
@@ -76,7 +77,10 @@ def _layer(
     layer = element.maybe(name)
     if layer is None or layer.maybe(parts[0]) is None:
         return None
-    values = layer.at(parts[0]).numbers(np.float64 if width > 1 else np.int64)
+    try:
+        values = layer.at(parts[0]).numbers(np.float64 if width > 1 else np.int64)
+    except FileError:  # Normals that are no numbers, for example, which can be computed.
+        values = np.zeros(0)
     mapping, reference = (
         layer.at(key).text() if layer.maybe(key) is not None else "Direct"
         for key in ("MappingInformationType", "ReferenceInformationType")
@@ -88,12 +92,12 @@ def _layer(
         "ByVertex": corners,
         "AllSame": np.zeros(len(corners), np.int64),
     }.get(mapping)
-    table = values.reshape(-1, width) if len(values) % width == 0 else None
+    table = values.reshape(-1, width) if len(values) % width == 0 else np.zeros((0, width))
     if which is not None and reference in ("IndexToDirect", "Index") and parts[0] != parts[1]:
         index = layer.maybe(parts[1])
         listed = index.numbers(np.int64) if index is not None else np.zeros(0, np.int64)
         which = listed[which] if len(which) == 0 or which.max() < len(listed) else None
-    if which is None or table is None or (len(which) and (which.min() < 0 or which.max() >= len(table))):
+    if which is None or (len(which) and (which.min() < 0 or which.max() >= len(table))):
         document.problems.append(f"{layer.path} does not fit its mesh; it is ignored")
         return None
     return table[which]
