@@ -1,8 +1,8 @@
 """The text form: `Name: 1,2,"three" { ... }`, with comments from a semicolon to the end of the line.
 
 An array is written `Name: *3 { a: 1,2,3 }`, or in versions before 7 as the values themselves. Values continue on the
-next line if it begins with a comma, a quote, a digit or a sign. One pass finds elements and braces; values are split when
-they are needed.
+next line if it begins with a comma, a quote, a digit or a sign. One pass finds elements and braces; values are split
+when they are needed.
 """
 
 from __future__ import annotations
