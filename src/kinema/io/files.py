@@ -109,10 +109,10 @@ def _with_rig(character: Character, given: Overrides | str | os.PathLike[str] | 
 def save(
     path: str | os.PathLike[str], character: Character, *, clip: str | Clip | None = None, fps: float | None = None
 ) -> None:
-    """Write a character to a .glb or .bvh file, or the motion of a robot to .npz or .csv; all of it or nothing.
+    """Write a character to a .glb or .bvh file, or the motion of a robot to .npz, .csv or .pkl; all or nothing.
 
     A .glb holds everything. If the character was loaded from glTF, the new file is the old one with the new clips
-    added. A .bvh holds the joints and one clip; .npz and .csv hold the base pose and the joint values of a clip.
+    added. A .bvh holds the joints and one clip; .npz, .csv and .pkl hold the base pose and the joint values of a clip.
 
     Parameters
     ----------

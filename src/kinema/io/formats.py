@@ -85,6 +85,7 @@ FORMATS = (
     Format("robot", (".urdf", ".mjcf", ".xml"), "robot"),
     Format("joint values", (), "joint_values.npz", written=".npz", one_clip=True),
     Format("joint values", (), "joint_values.csv", written=".csv", one_clip=True),
+    Format("joint values", (), "joint_values.pkl", written=".pkl", one_clip=True),
 )
 """All formats, in the order in which their content is tried."""
 

@@ -1,6 +1,7 @@
 """The motion of robots as base poses and joint values: rebuilt by another program's forward kinematics."""
 
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -66,6 +67,16 @@ def test_a_table_holds_the_same(tmp_path):
     assert head.startswith("# fps=50 root_x,root_y,root_z,root_qx,root_qy,root_qz,root_qw,RLEG_HIP_R,")
     assert rows.shape == (40, 7 + 29)
     np.testing.assert_allclose(rows[:, 7:], values, atol=1e-6)
+
+
+def test_a_pickle_holds_the_same_arrays(tmp_path):
+    character = km.load(asset("urdf/simple_humanoid.urdf"))
+    clip, values = moving(character)
+    found = pickle.loads(save(tmp_path, "move.pkl", character, clip).read_bytes())
+    np.testing.assert_allclose(found.pop("dof_pos"), values, atol=1e-6)
+    assert (found.pop("fps"), found.pop("local_body_pos"), found.pop("link_body_list")) == (FPS, None, None)
+    with np.load(save(tmp_path, "move.npz", character, clip)) as file:
+        assert all((file[name] == array).all() for name, array in found.items())
 
 
 def test_the_hips_may_move_instead_of_the_base(tmp_path):

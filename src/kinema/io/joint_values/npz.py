@@ -21,14 +21,7 @@ def encode(character: Character, clip: str | Clip | None = None, fps: float | No
         times, rate = frame_times(chosen, fps, 10 * len(character.skeleton))
         arrays: dict[str, Any] = motion_of(character, chosen, times, rate)
     else:
-        found = joint_values(character, clip, fps)
-        arrays = {
-            "fps": found.fps,
-            "root_pos": found.base_positions,
-            "root_rot": found.base_rotations,
-            "dof_pos": found.values,
-            "joint_names": np.array(found.names),
-        }
+        arrays = joint_values(character, clip, fps).by_name()
     stream = io.BytesIO()
     np.savez_compressed(stream, **arrays)
     return [stream.getvalue()]

@@ -44,6 +44,16 @@ class JointValues:
     values: Any
     """(T, N): radians, or lengths of sliders, as the robot's file counts them."""
 
+    def by_name(self) -> dict[str, Any]:
+        """Return the arrays by the names that robot learning gives them."""
+        return {
+            "fps": self.fps,
+            "root_pos": self.base_positions,
+            "root_rot": self.base_rotations,
+            "dof_pos": self.values,
+            "joint_names": np.array(self.names),
+        }
+
 
 def detect(head: bytes) -> bool:
     """No file begins like these: they are only written."""
