@@ -40,9 +40,6 @@ def _check_something_asked(options: BakeOptions) -> None:
         )
 
 
-# --- from options to an order ----------------------------------------------------------------------------------
-
-
 def order_of(options: BakeOptions) -> BakeOrder:
     """Parse the options and read every file that they name."""
     settings = BakeSettings(
@@ -100,9 +97,6 @@ def _targets(option: str, texts: list[str]) -> dict[str, MovingPoint]:
             raise InputError(f"{option} names {role} twice; it has one target, which may move: {role}=path.csv")
         found[role] = _point(f"{option} {role}", target)
     return found
-
-
-# --- what is printed for each file ---------------------------------------------------------------------------------
 
 
 SHORTER = 0.97

@@ -78,9 +78,6 @@ def _rounded(length: float, size: float) -> str:
     return f"{length:.4g}" if abs(length) > NOTHING * size else "0"
 
 
-# --- joints ----------------------------------------------------------------------------------------------------
-
-
 def _joints(joints: list[dict[str, Any]], everything: bool, deepest: int) -> Tree:
     """A tree of joints. Those deeper than `deepest` are listed below their ancestor at that depth, with an arrow."""
     tree = Tree(Text("Joints", "bold"), guide_style="dim")
@@ -154,9 +151,6 @@ def _hands_and_feet(about: dict[str, Any]) -> list[Text]:
     lines = [f"Palms by fingers: {', '.join(palms)}"] if palms else []
     lines += [f"Flat feet, rotated from their stance: {', '.join(feet)}"] if feet else []
     return [Text(plain(line), "dim") for line in lines]
-
-
-# --- the rest --------------------------------------------------------------------------------------------------
 
 
 def _clips(clips: list[dict[str, Any]]) -> Table:

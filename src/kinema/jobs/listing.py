@@ -161,9 +161,6 @@ class Manifest:
         return {"input": hashlib.sha256(data).hexdigest(), "order": self._fingerprint}
 
 
-# --- the report of a run -------------------------------------------------------------------------------------------
-
-
 FORMAT, VERSION = "kinema.report", 1
 
 

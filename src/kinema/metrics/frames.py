@@ -1,7 +1,5 @@
 """What every figure starts from: checked frames, positions and rotations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sliding: how far planted feet move along the ground, and how far they swivel."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Impulses are equal and opposite, and no impact adds energy. Normals `n` are unit
 `j` is what ball `i` touches: FIXED, or the index of another ball.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 Only balls that the caller positioned so need this. Motion never leads into an overlap.
 """
 
-from __future__ import annotations
-
 import math
 
 from kinema.compile.jit import kernel, routine

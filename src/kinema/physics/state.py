@@ -3,8 +3,6 @@
 Everything is float64, in world space, in metres, seconds and kilograms.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

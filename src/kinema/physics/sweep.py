@@ -10,8 +10,6 @@ it. Without this tolerance, rounding would stop every ball that slides.
 Normals `n` are unit vectors from the obstacle to the ball.
 """
 
-from __future__ import annotations
-
 import math
 
 from kinema.compile.jit import kernel, routine

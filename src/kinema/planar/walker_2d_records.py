@@ -1,7 +1,5 @@
 """What the kernels of `Walker2D` work on. Everything is float64, in the game's own length unit, y up."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

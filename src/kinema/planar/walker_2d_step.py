@@ -5,8 +5,6 @@
 3. `stand_up`: keep feet above the ground, lower the hips until planted feet are reached, solve the legs.
 """
 
-from __future__ import annotations
-
 import math
 
 from kinema.compile.jit import batch, kernel

@@ -148,8 +148,6 @@ def _sided(skeleton: Skeleton, rig: Rig | None, theme: Theme) -> Any:
     return colours
 
 
-# --- copies of one shape ----------------------------------------------------------------------------------------
-
 _WHITE = (1.0, 1.0, 1.0)
 _SPINDLE = tube([(0.0, at, 0.0) for at in BONE_AT], BONE_SHAPE, SIDES, _WHITE, bulge=0.0)
 """A bone from the origin to (0, 1, 0), of radius 1."""

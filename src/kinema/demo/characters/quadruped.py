@@ -62,9 +62,6 @@ def _plant(puppet: Puppet, gait: CharacterGait, leg: str, own: Any) -> FootStep:
     return step
 
 
-# --- body and fur --------------------------------------------------------------------------------------------------
-
-
 _RED, _WHITE, _DARK, _BLACK = (0.78, 0.38, 0.14), (0.93, 0.89, 0.82), (0.16, 0.10, 0.08), (0.04, 0.04, 0.05)
 
 

@@ -61,9 +61,6 @@ def _plant(puppet: Puppet, gait: CharacterGait, leg: str, own: Any) -> FootStep:
     return step
 
 
-# --- the body ------------------------------------------------------------------------------------------------------
-
-
 _SHELL, _PALE, _DARK, _MARK = (0.23, 0.16, 0.12), (0.52, 0.38, 0.24), (0.10, 0.07, 0.06), (0.74, 0.52, 0.22)
 
 

@@ -3,8 +3,6 @@
 Space: metres, y up, origin on the floor in the middle of the room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

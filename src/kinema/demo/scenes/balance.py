@@ -1,7 +1,5 @@
 """`BalanceView`: the centre of mass over the ground and the feet that carry it, to draw."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

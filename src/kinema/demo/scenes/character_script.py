@@ -1,7 +1,5 @@
 """The character scene as a script: its pose as it is, then the stages to go on with."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kinema.demo.scenes import grounds

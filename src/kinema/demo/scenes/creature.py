@@ -4,8 +4,6 @@ tentacles reach for a target.
 Space: metres, y up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar

@@ -3,8 +3,6 @@
 Space: metres, y up. Characters walk in rings (`people.py`). Limbs stand in a field; their targets move in waves.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Positions and rotations are kept in the character's own space, so that a handle moves along while the character walks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

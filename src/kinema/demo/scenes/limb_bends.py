@@ -1,7 +1,5 @@
 """`LimbBends`: which way the knees and elbows of a character bend, how that is known, and how far they are bent now."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

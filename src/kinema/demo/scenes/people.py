@@ -4,8 +4,6 @@ All of them are one `Animator`: clips, feet on the ground, hands and head of tho
 large for one frame is updated in turns, and those around the target as soon as it moves.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cache

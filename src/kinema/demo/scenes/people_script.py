@@ -1,7 +1,5 @@
 """The walking crowd as a script: the pose of everybody as it is, then the stages to go on with."""
 
-from __future__ import annotations
-
 import base64
 import zlib
 from typing import Any

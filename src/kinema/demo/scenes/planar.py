@@ -3,8 +3,6 @@
 Space: pixels, origin in the middle of the screen, y down.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

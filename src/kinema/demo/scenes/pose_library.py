@@ -4,8 +4,6 @@ Directions are (out, up, ahead): out is away from the middle of the body on the 
 both sides. Limbs that a pose does not name hang or stand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """`PoseStrip`: poses that a user has stored, played one after the other with in-betweens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

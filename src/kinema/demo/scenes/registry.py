@@ -1,7 +1,5 @@
 """All scenes, in the order of their tabs. To add a scene, add a line here and one in `web/src/views.ts`."""
 
-from __future__ import annotations
-
 from kinema.demo.scenes.arm import ArmScene
 from kinema.demo.scenes.character import CharacterScene
 from kinema.demo.scenes.creature import CreatureScene

@@ -1,7 +1,5 @@
 """Parts of the scripts that scenes write: numbers, arrays, poses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

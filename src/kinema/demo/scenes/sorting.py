@@ -1,7 +1,5 @@
 """`Sorter`: decides which ball the arm takes next, where to carry it, and when to release it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tentacles on a post that reach for positions around a common target, by FABRIK."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -139,9 +139,6 @@ def spread(times: Any) -> Any:
     return times + rank * np.spacing(times)
 
 
-# --- values ----------------------------------------------------------------------------------------------------
-
-
 def read_values(accessors: Accessors, path: str, cubic: bool, wanted: list[int]) -> dict[int, Any]:
     """Return the values of accessors by index: (K, w), or with tangents (K, 3, w), float64, finite, rotations unit.
 

@@ -72,9 +72,6 @@ def _nodes(character: Character, document: Document | None) -> list[int]:
     return sorted(range(len(joints)), key=joints.__getitem__)
 
 
-# --- one file that needs no other ----------------------------------------------------------------------------------
-
-
 log: logging.Logger = logging.getLogger("kinema")
 
 PICTURES = {
