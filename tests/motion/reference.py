@@ -14,6 +14,7 @@ All of it is found here, from the joints, the mesh and many frames, by rules of 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ from tests.motion.kinematics import RATE, flat, pose_world, runs, smooth_over, s
 MESH_SHARE, MESH_LAYER, MESH_POINTS, MESH_FRAMES = 0.5, 0.012, 8, 160
 """Weight of a foot in its vertices, leg lengths above the lowest one in which others are part of the sole, points that
 are kept of each foot, and frames that are looked at."""
+
+FEWEST_VERTICES = 3
+"""Vertices that show a foot: those of spiders are pointed."""
+
+FEWEST_CLIPS, FLOOR_RATE = 3, 30.0
+"""Clips of a file that show where its floor is, and frames of them a second: most stand on it, some fall or lie."""
 
 NEAR_FLOOR, DETACHED = 0.1, 0.15
 """Leg lengths above its lowest up to which the vertices of a foot may be its sole; and from an ankle without vertices
@@ -37,8 +44,9 @@ STILL_SHARE, CREEPS_SHARE = 0.1, 0.2
 SKATES_SHARE = 0.35
 """The last one for walks in place, whose feet skate."""
 
-SHORTEST = 0.05
-"""Seconds of the shortest contact."""
+SHORTEST, SHORTEST_IN_PLACE, MOVES_ON = 0.05, 0.1, 1.0
+"""Seconds of the shortest contact, and of the shortest one of a body that stays; leg lengths a second from which on it
+moves on. Only who runs stands for less than a tenth of a second."""
 
 FARTHEST, SKATES_FARTHER = 0.03, 3.0
 """Leg lengths that a point moves from where it stands, at most: after that it is dragged. And how many times as far in
@@ -97,6 +105,11 @@ class Soles:
     """Height of the floor that the clip was made on."""
     seen: bool
     """Whether there is a mesh to see them by."""
+
+    @property
+    def toes(self) -> int | None:
+        """The point at the end of toes that no mesh shows."""
+        return None if self.seen or self.joints.shape[1] < 4 else 2
 
     def thicker(self, more: float) -> Soles:
         """Soles below joints that are thicker by so much, in the unit of the file."""
@@ -211,10 +224,13 @@ def reference_of(character: Any, clip: Any, times: Any, one_pass: float | None =
     world = pose_world(skeleton, poses)
     leg = float(np.mean([_length(world[0], each) for each in legs]))
     begins = calibration_end(rig, world, up, leg)
+    floor = floor_of_file(character)
     soles = soles_of(character, world[begins:], up, leg)
+    soles = soles if floor is None else replace(soles, floor=floor)
     points, thighs = soles.points(world), world[:, [each[0] for each in legs]][..., :3, 3]
     travel = travel_of(points, thighs.mean(axis=1), up, leg)
-    still, contacts, stands = contacts_of(points, thighs, travel, up, leg, begins)
+    ended = _ended(clip_times(clip, times, one_pass))
+    still, contacts, stands = contacts_of(points, thighs, travel, up, leg, begins, floor, ended, soles.toes)
     return Reference(
         times=times,
         world=world,
@@ -240,6 +256,11 @@ def clip_times(clip: Any, times: Any, one_pass: float | None = None) -> Any:
     if one_pass:  # A pass of no seconds is a pose.
         times = np.where(times > one_pass * (1 + 1e-6), np.mod(times, one_pass), times)
     return np.minimum(first + times, max(end, first))
+
+
+def _ended(clip_times: Any) -> Any:
+    """(F,): where a clip has ended: a bake may add the way back to the start of a loop, of which it knows nothing."""
+    return np.diff(clip_times, prepend=-1.0) <= 0.0
 
 
 def _length(world: Any, joints: Any) -> float:
@@ -268,12 +289,28 @@ def calibration_end(rig: Any, world: Any, up: Any, leg: float) -> int:
 # --- soles ------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=2)
+def floor_of_file(character: Any) -> float | None:
+    """The height on which the soles of most clips of a file stand; None where too few show it."""
+    if len(character.clips) < FEWEST_CLIPS:
+        return None
+    rig, skeleton = character.rig, character.skeleton
+    up, floors = np.array(rig.up, np.float64), []
+    for clip in character.clips.values():
+        seconds = float(clip_times(clip, np.array((0.0, np.inf))) @ (-1.0, 1.0))
+        times = clip_times(clip, np.arange(min(int(seconds * FLOOR_RATE), MESH_FRAMES) + 1) / FLOOR_RATE)
+        world = pose_world(skeleton, clip.sample(times))
+        leg = float(np.mean([_length(world[0], [int(joint) for joint in each.joints]) for each in rig.legs]))
+        floors.append(soles_of(character, world, up, leg).floor)
+    return float(np.median(floors))
+
+
 def soles_of(character: Any, world: Any, up: Any, leg: float) -> Soles:
     """Find the soles of a character: by its mesh, or by the frames of its clip."""
     rig = character.rig
     below = [_foot(character, world[0], [int(joint) for joint in each.joints], leg) for each in rig.legs]
     found = [_vertices(character, joints) for joints in below] if character.skins else []
-    if found and all(len(weights) >= MESH_POINTS for _, weights, _ in found):
+    if found and all(len(weights) >= FEWEST_VERTICES for _, weights, _ in found):
         return _of_mesh(found, world, up, leg)
     return _of_joints(below, world, up, leg)
 
@@ -353,11 +390,14 @@ def _of_joints(below: list[list[int]], world: Any, up: Any, leg: float) -> Soles
             still[:, foot] = height <= np.quantile(height, LOWEST)
     low = [heights[:, foot][still[:, foot]] for foot in range(len(below))]
     # Feet that stand flat, and low: not the ones that are still on a box or in the air.
-    low = [each[each[:, -1] <= np.quantile(each[:, -1], 0.3) + LOW * leg] for each in low]
+    lowest = min(float(each[:, min(1, count - 1)].min()) for each in low)
+    share = 0.3 if max(np.quantile(each[:, min(1, count - 1)], 0.3) for each in low) <= TOP_OF_FOOT * leg else 0.0
+    share = share if 0.0 <= lowest <= TOP_OF_FOOT * leg else 0.3  # A body that climbs comes down to its floor at last.
+    low = [each[each[:, -1] <= np.quantile(each[:, -1], share) + LOW * leg] for each in low]
     levels = np.mean([np.median(each, axis=0) for each in low], axis=0)
     toe = levels[min(1, count - 1)]
     levels[2:] = np.minimum(levels[2:], toe)  # Captured toes are often bent up.
-    floor = 0.0 if 0.0 <= toe <= TOP_OF_FOOT * leg else float(toe - USUAL_SOLE * leg)
+    floor = 0.0 if -1e-6 * leg <= toe <= TOP_OF_FOOT * leg else float(toe - USUAL_SOLE * leg)
     joints, levels = np.concatenate((joints, joints[:, :1]), axis=1), np.append(levels, levels[0])
     offsets = np.zeros((*joints.shape, 1, 3))
     for foot, mine in enumerate(joints):
@@ -399,23 +439,35 @@ def travel_of(points: Any, hips: Any, up: Any, leg: float) -> Any:
 
 
 def contacts_of(
-    points: Any, thighs: Any, travel: Any, up: Any, leg: float, begins: int
+    points: Any,
+    thighs: Any,
+    travel: Any,
+    up: Any,
+    leg: float,
+    begins: int,
+    floor: float | None,
+    ended: Any,
+    toes: int | None,
 ) -> tuple[list[Contact], list[Contact], Any]:
-    """Find feet that are still, those of them that stand, and which of their points do, (F, L, K)."""
+    """Find feet that are still, those of them that stand, and which of their points do, (F, L, K). floor: that of the
+    file, where it is known. ended: (F,), where nothing is known of the clip. toes: the point of captured toes.
+    """
     if len(points) < FEWEST:
         return [], [], np.zeros(points.shape[:-1], bool)
     body = np.gradient(thighs.mean(axis=1), 1 / RATE, axis=0)
     body = smooth_over(np.linalg.norm(flat(body, up) + travel, axis=-1) / leg, 0.3)[:, np.newaxis, np.newaxis]
     speeds, heights = speeds_of(points, travel) / leg, points @ up
-    lowest = heights.min(axis=-1)
+    firm = np.arange(heights.shape[-1]) != toes
+    lowest = heights[..., firm].min(axis=-1)  # Captured toes bend through the floor.
     carries = heights < lowest[..., np.newaxis] + ROLLS * leg
     creeps = carries & (speeds < np.maximum(CREEPS, (SKATES_SHARE if travel.any() else CREEPS_SHARE) * body))
     still = carries & (speeds < np.maximum(STILL, (CREEPS_SHARE if travel.any() else STILL_SHARE) * body))
     found = []
     for foot in range(points.shape[1]):
-        for start, stop in runs(creeps[:, foot].any(axis=-1)):
+        for start, stop in runs(creeps[:, foot].any(axis=-1) & ~ended):
             for first, last in _level_parts(lowest[:, foot], max(start, begins), stop, ROLLS * leg):
-                if last - first >= SHORTEST * RATE and still[first:last, foot].any():
+                shortest = SHORTEST if body[first:last].mean() > MOVES_ON else SHORTEST_IN_PLACE
+                if last - first >= shortest * RATE and still[first:last, foot].any():
                     found.append(Contact(foot, first, last, float(np.median(lowest[first:last, foot]))))
     if travel.any():
         stand = [each for each in found if _on_floor(each, found, LOW * leg)]
@@ -423,13 +475,15 @@ def contacts_of(
         stand = [
             each
             for each in found
-            if _on_floor(each, found, UNEVEN * leg) or _carries(each, points, thighs, speeds, up, leg)
+            if _on_floor(each, found, UNEVEN * leg, floor) or _carries(each, points, thighs, speeds, up, leg)
         ]
     stands = np.zeros(creeps.shape, bool)
     for each in stand:
         part = slice(each.start, each.stop)
         low = heights[part, each.foot] < each.level + ROLLS * leg
         stands[part, each.foot] = creeps[part, each.foot] & low
+    if toes is not None:  # They wriggle beside a ball that stands.
+        stands[..., toes] &= ~stands[..., firm].any(axis=-1)
     drift = (np.arange(len(points)) / RATE)[:, np.newaxis] * travel
     reach = FARTHEST * leg * (SKATES_FARTHER if travel.any() else 1.0)
     return found, stand, _not_dragged(points + drift[:, np.newaxis, np.newaxis], stands, reach)
@@ -445,11 +499,13 @@ def _level_parts(lowest: Any, start: int, stop: int, most: float) -> list[tuple[
     return [(start + a, start + b) for a, b in runs(heights < np.quantile(heights, LOW_SHARE) + most)]
 
 
-def _on_floor(contact: Contact, others: list[Contact], uneven: float) -> bool:
-    """Whether a foot stands about as low as all that stand within some time before and after."""
+def _on_floor(contact: Contact, others: list[Contact], uneven: float, floor: float | None = None) -> bool:
+    """Whether a foot stands about as low as all that stand within some time before and after, and as the floor of its
+    file: bodies that fall or lie may hold a foot still in the air.
+    """
     reach = FLOOR_WITHIN * RATE
     near = [o.level for o in others if o.start < contact.stop + reach and o.stop > contact.start - reach]
-    return contact.level <= min(near) + uneven
+    return contact.level <= min(near if floor is None else (*near, floor)) + uneven
 
 
 def _carries(contact: Contact, points: Any, thighs: Any, speeds: Any, up: Any, leg: float) -> bool:

@@ -65,6 +65,9 @@ CALIBRATION_TIME, CALIBRATION_STEP, CALIBRATION_RATIO, CALIBRATION_AFTER = 1.0, 
 the next key, in the mean, at least; how many times as far that is as in the keys before and after; and how many keys
 after it count."""
 
+CALIBRATION_OVER = 1 / 30
+"""Seconds that such a jump lasts at most: some captures are smoothed over a few keys."""
+
 PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed")
 """Fields of `ClipFrames` that begin with the lead-in."""
 
@@ -225,17 +228,24 @@ def skip_calibration(rig: Rig, poses: Pose, stride: int, dt: float) -> Pose:
     """
     limbs = [*(leg.joints for leg in rig.legs), *(arm.joints for arm in rig.arms)]
     joints = sorted({int(joint) for joint in (rig.hips, *rig.spine, *rig.neck, *itertools.chain(*limbs))})
-    keys = poses.rotations[::stride, joints].astype(np.float64)
+    for every in sorted({stride, max(stride, round(CALIBRATION_OVER / dt))}):
+        jump = _first_jump(poses.rotations[::every, joints].astype(np.float64), round(CALIBRATION_TIME / (every * dt)))
+        if jump is not None:
+            return _without_jump(rig, poses, jump[0] * every, jump[1] * every, joints)
+    return poses
+
+
+def _first_jump(keys: Any, within: int) -> tuple[int, int] | None:
+    """The keys before and after a jump out of poses of calibration; None if there is none. keys: (K, J, 4)."""
     steps = arrays.angle_between(keys[:-1], keys[1:]).mean(axis=-1)
-    for key in range(min(round(CALIBRATION_TIME / (stride * dt)), len(steps) - 2)):
+    for key in range(min(within, len(steps) - 2)):
         # A jump may lie between two keys: those beside it do not count. There may be shorter ones before it.
         before, after = steps[: max(key - 1, 0)], steps[key + 2 : key + 1 + CALIBRATION_AFTER]
         usual = float(np.quantile(before, CALIBRATION_BEFORE)) if before.size else 0.0
         far = CALIBRATION_RATIO * max(usual, after.max(initial=0.0))
         if steps[key] > max(CALIBRATION_STEP, far, before.max(initial=0.0)):
-            first, last = key - (key > 0 and steps[key - 1] > far), key + 1 + (steps[key + 1] > far)
-            return _without_jump(rig, poses, first * stride, last * stride, joints)
-    return poses
+            return key - (key > 0 and steps[key - 1] > far), key + 1 + (steps[key + 1] > far)
+    return None
 
 
 def _without_jump(rig: Rig, poses: Pose, first: int, last: int, joints: list[int]) -> Pose:

@@ -129,12 +129,15 @@ def travel_of(rig: Rig, points: Any, dt: float, *, closed: bool) -> Travel:
     height = _standing_height(points @ np.array(rig.up))
     along = _ground_axes(np.array(rig.up))
     moved, at = np.diff(points, axis=0) @ along.T / dt, (points[1:] + points[:-1]) @ along.T / 2
-    lowest = np.sort(height.min(axis=2), axis=1)[:, 0 if legs < FEW_LEGS else 1]
-    floor = float(np.quantile(lowest, FLOOR_SHARE))
+    lowest = np.sort(np.quantile(height.min(axis=2), FLOOR_SHARE, axis=0))
+    floor = float(np.quantile(height.min(axis=(1, 2)), FLOOR_SHARE)) if legs < FEW_LEGS else float(lowest[1])
     for _ in range(FLOOR_ROUNDS):
         low = np.clip(1 - np.abs(height - floor) / (LOW_SOLE * size), 0, 1) ** 2
         velocity, turn, agree = _fit(moved, at, low, size)
         floor = _median(height.reshape(-1), (low * agree * agree).reshape(-1), floor)
+    # What stands on the floor is the lowest point of a sole: the others are as high above it as the foot is tilted.
+    soles = ((points[1:] + points[:-1]) @ np.array(rig.up) / 2).min(axis=2)
+    floor = _median(soles.reshape(-1), (low * agree * agree).max(axis=2).reshape(-1), floor)
     standing = -(moved + turn * _turned(at))
     weights = (low * agree * agree)[..., np.newaxis]
     each = (weights * standing).sum(axis=(1, 2)) + PRIOR_WEIGHT * velocity

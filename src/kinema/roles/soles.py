@@ -33,6 +33,9 @@ THICKEST_SOLE = 0.07
 THINNEST_SOLE = 0.01
 """Leg lengths that they are above it, at least, where the file's height 0 does not tell: joints are inside the foot."""
 
+USUAL_SOLE = 0.04
+"""Leg lengths that they are above it where a body stands on something higher than 0 and never comes down."""
+
 FARTHEST_ZERO = 0.12
 """Leg lengths: captured feet stand at most this far above the height 0 that the file means to be its floor."""
 
@@ -82,7 +85,7 @@ def measure(
     soles = {}
     for name, leg in legs.items():
         skin = _of_foot(evidence, surface, leg)
-        soles[name] = _by_skin(stance, leg, skin) if len(skin[0]) else _by_joints(stance, leg)
+        soles[name] = _by_skin(stance, leg, skin, evidence.length(leg.joints)) if len(skin[0]) else _by_joints(stance, leg)
         if strays(evidence, leg.joints[-1]):  # A foot that rotates on its own has no length along this leg.
             soles[name] = replace(soles[name], toe_sole=soles[name].sole, heel=0.0, tip=0.0)
     if any(sole.skinned for sole in soles.values()):
@@ -105,7 +108,13 @@ def _down_to_zero(
         level = max(lowest, 0.0)
     above_zero = 0.0 < level <= FARTHEST_ZERO * size
     thick = (
-        min(level, THICKEST_SOLE * size) if above_zero else THINNEST_SOLE * size if level < -LEVEL_BAND * size else 0.0
+        min(level, THICKEST_SOLE * size)
+        if above_zero
+        else THINNEST_SOLE * size
+        if level < -LEVEL_BAND * size
+        else USUAL_SOLE * size
+        if level > 0.0 and evidence.clips
+        else 0.0
     )
     for name, sole in soles.items():
         soles[name] = replace(sole, sole=sole.sole + thick, toe_sole=sole.toe_sole + thick)
@@ -197,8 +206,8 @@ def _commonest(rises: Any, length: float) -> float | None:
     return float(np.median(rises[first : ends[first]]))
 
 
-def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
-    """skin: where the foot's skin is, (n, 3), and how much of it follows the toe, (n,)."""
+def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any], size: float) -> Sole:
+    """skin: where the foot's skin is, (n, 3), and how much of it follows the toe, (n,). size: of the leg."""
     positions, of_toe = skin
     ankle = leg.joints[-1]
     heights = positions @ stance.up
@@ -209,7 +218,7 @@ def _by_skin(stance: Stance, leg: FoundLeg, skin: tuple[Any, Any]) -> Sole:
     toe_sole = sole
     if leg.toe is not None:
         toe_sole = stance.height(leg.toe) - float(heights[under_toe].min() if under_toe.any() else bottom)
-    flat = heights <= bottom + SOLE_BAND * max(high - bottom, 0.0)
+    flat = heights <= bottom + max(SOLE_BAND * (high - bottom), THINNEST_SOLE * size)
     along = (positions[flat] - stance.positions[ankle]) @ _along(stance, leg)
     return Sole(sole, toe_sole, max(-float(along.min()), 0.0), max(float(along.max()), 0.0), True)
 
