@@ -96,6 +96,18 @@ def test_poses_of_calibration_are_found_by_the_body_as_a_whole(count, twitch):
     np.testing.assert_array_equal(found.rotations[:count], np.repeat(poses.rotations[count : count + 1], count, axis=0))
 
 
+def test_a_first_pose_that_is_smoothed_over_a_thirtieth_of_a_second_is_one_of_calibration():
+    """Captures at 120 Hz are smoothed: the jump from their first key takes four."""
+    person = humanoid()
+    poses = take_after_rest(person, 1, fps=120)
+    translations, rotations, scales = (array.copy() for array in poses.arrays())
+    for key, share in enumerate((0.45, 0.7, 0.9), 1):
+        shares = np.full(rotations.shape[1], share)
+        rotations[key] = arrays.slerp(poses.rotations[0], poses.rotations[4], shares)
+    found = skip_calibration(person.rig, km.Pose.of(translations, rotations, scales), 1, 1 / 120)
+    np.testing.assert_array_equal(found.rotations[:4], np.repeat(poses.rotations[4:5], 4, axis=0))
+
+
 def test_a_jump_after_the_first_second_and_a_small_one_belong_to_the_motion():
     person = humanoid()
     for poses in (take_after_rest(person, 70), take_after_rest(person, 2, blend=0.85)):

@@ -112,8 +112,8 @@ def _warned(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "slide_warnings_false": sum(warn and not slide for warn, slide in zip(warns, slides, strict=True)),
         "slides": sum(slides),
         "slides_missed": sum(slide and not warn for warn, slide in zip(warns, slides, strict=True)),
-        "lifted": len(lifted),
-        "lifted_missed": sum(not row["warns_height"] for row in lifted),
+        "off_height": len(lifted),
+        "off_height_missed": sum(not row["warns_height"] for row in lifted),
         "clips_that_go": len(kept),
         "contacts_kept": float(np.mean([share >= KEEPS for share in kept.values()])) if kept else None,
     }
@@ -126,7 +126,7 @@ def _warnings(table: dict[str, Any]) -> str:
         (
             f"slides: {table['slides']}, of these without a warning {table['slides_missed']}",
             f"warnings of slides: {table['slide_warnings']}, of these false {table['slide_warnings_false']}",
-            f"bodies off their height: {table['lifted']}, of these without a warning {table['lifted_missed']}",
+            f"bodies off their height: {table['off_height']}, of these without a warning {table['off_height_missed']}",
             f"contacts kept by {kept} of {table['clips_that_go']} clips that go somewhere",
         )
     )

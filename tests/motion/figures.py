@@ -42,6 +42,9 @@ SHIN_POINTS = (0.2, 0.4, 0.6, 0.8)
 LOOK_ABOVE, LOOK_BELOW = 0.6, 1.0
 """Leg lengths above and below a point in which its ground is looked for."""
 
+STANDS_UP = 0.5
+"""Leg lengths of the hips above the feet from which on a body stands: where it lies, feet do not tell its height."""
+
 HEIGHT_OVER = 0.5
 """Seconds over which the height of a body above its ground is taken: within a step of stairs it has to change."""
 
@@ -290,7 +293,7 @@ def _lifted(reference: Reference, world: Any, ground: Any) -> float:
         thigh = reference.thighs[foot]
         own = reference.world[:, thigh, :3, 3] @ up - np.interp(samples, frames, levels)
         now = world[:, thigh, :3, 3] @ up - np.interp(samples, frames, np.nan_to_num(below))
-        known &= (samples >= frames[0]) & (samples <= frames[-1])
+        known &= (samples >= frames[0]) & (samples <= frames[-1]) & (own > STANDS_UP * reference.leg)
         off.append(now - own)
     mean = smooth_over(np.mean(off, axis=0), HEIGHT_OVER)
     return float(np.abs(mean[known]).max(initial=0.0))

@@ -70,6 +70,9 @@ LOW, WALKS, ALIKE, STAYS = 0.03, 0.4, 0.6, 0.15
 """Of a walk in place: leg lengths above their lowest up to which feet are low, and stand; leg lengths a second that
 they move back at least; share of the pace within which they agree; leg lengths that its hips move away at most."""
 
+MANY_LEGS, LOWEST_PART = 4, 0.3
+"""Legs up to which feet are lifted clearly, and the part of the heights of others in which they stand."""
+
 FEWEST = 8
 """Samples of a clip that moves."""
 
@@ -430,9 +433,28 @@ def travel_of(points: Any, hips: Any, up: Any, leg: float) -> Any:
         if not near.any():
             return none
         middle = moves[near].mean(axis=0)
-    if np.linalg.norm(middle) < WALKS * leg or near.mean() < 0.5 or not low.any(axis=(0, 2)).sum() > 1:
-        return none
-    return -middle
+    if np.linalg.norm(middle) >= WALKS * leg and near.mean() >= 0.5 and low.any(axis=(0, 2)).sum() > 1:
+        return -middle
+    return _travel_of_many(heights, velocity, leg) if points.shape[1] > MANY_LEGS else none
+
+
+def _travel_of_many(heights: Any, velocity: Any, leg: float) -> Any:
+    """(3,): the same of spiders, who lift their long legs little: each leg moves back while it is in the lowest part of
+    its own way, alike.
+    """
+    own = heights.min(axis=-1)
+    lowest, highest = np.quantile(own, (0.02, 0.98), axis=0)
+    low = heights < (lowest + np.minimum(LOW * leg, LOWEST_PART * (highest - lowest)))[:, np.newaxis]
+    moves = velocity[low]
+    if len(moves) < FEWEST:
+        return np.zeros(3)
+    off = np.linalg.norm(moves[:, np.newaxis] - moves[:: max(1, len(moves) // 60)], axis=-1)
+    middle = moves[:: max(1, len(moves) // 60)][np.argmin(np.quantile(off, 0.3, axis=0))]
+    near = np.linalg.norm(velocity - middle, axis=-1) < ALIKE * max(float(np.linalg.norm(middle)), WALKS * leg)
+    agree = moves[near[low]]
+    shows = (near & low).any(axis=(0, 2)).all() and len(agree) > len(moves) / 3
+    mean = agree.mean(axis=0) if len(agree) else np.zeros(3)
+    return -mean if shows and np.linalg.norm(mean) > WALKS * leg else np.zeros(3)
 
 
 # --- contacts ---------------------------------------------------------------------------------------------------

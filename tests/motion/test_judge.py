@@ -2,15 +2,17 @@
 
 import numpy as np
 
+import kinema as km
 from kinema.bake import BakeSettings, bake
 from kinema.bake.grounds import GroundSpec
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.world.plane import Plane
+from tests.assets import asset
 from tests.motion.__main__ import KEEPS
 from tests.motion.cases import Case
-from tests.motion.figures import _flips
+from tests.motion.figures import _fastest_near, _flips
 from tests.motion.judging import found_contacts
 from tests.motion.kinematics import RATE
 from tests.motion.reference import reference_of
@@ -50,3 +52,28 @@ def test_contacts_on_steps_are_found_where_the_bake_brings_them_to_one_level():
     case = case_of(person, clip)
     reference = reference_of(person, clip, np.arange(int(clip.duration * RATE)) / RATE)
     assert found_contacts(case, reference) >= KEEPS
+
+
+def test_a_body_that_falls_stands_on_nothing():
+    """A foot that is still for a moment in the air, far above where the other clips of its file stand."""
+    character = km.load(asset("gltf/m2m_fox.glb"))
+    times = np.arange(int(character.clips["Fall"].duration * RATE)) / RATE
+    assert not reference_of(character, character.clips["Fall"], times).contacts
+    assert reference_of(character, character.clips["Idle"], times).contacts
+
+
+def test_a_jump_of_the_clip_may_come_a_frame_early():
+    steps = np.zeros((12, 1))
+    steps[6] = 30.0
+    assert _fastest_near(steps)[4:9].min() == 30.0
+    assert _fastest_near(steps)[[2, 10]].max() == 0.0
+
+
+def test_captured_toes_bend_beside_a_ball_that_stands():
+    """The toes of this take bend 4% of a leg through the floor and move by as much while their ball stands."""
+    character = km.load(asset("bvh/cmu/cmu_137_28.bvh"))
+    clip = next(iter(character.clips.values()))
+    reference = reference_of(character, clip, np.arange(int(5.4 * RATE)) / RATE)
+    stands, toes = reference.stands, reference.soles.toes
+    assert stands[..., 1].any()
+    assert not (stands[..., toes] & stands[..., 1]).any()

@@ -9,6 +9,7 @@ from kinema.demo import humanoid, quadruped, spider
 from kinema.math import arrays
 from kinema.motion.soles import sole_points
 from kinema.motion.travel import _common, _fit, _solve, _turned, travel_of
+from tests.assets import asset
 
 BODIES = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
 
@@ -170,3 +171,14 @@ def test_a_turn_explains_four_tenths_of_what_a_straight_walk_leaves_or_is_none(n
     assert (left[0] < 0.6 * left[1]) == turns
     assert turns or left[0] < 0.9 * left[1], "it explains something"
     assert (_fit(moved, at, low, 0.9)[1] != 0.0) == turns
+
+
+def test_the_floor_of_a_gallop_is_where_its_legs_strike_one_after_the_other():
+    """Fox.glb's run: each leg strikes 2 to 6% of a leg below the file's zero, and three are in the air meanwhile."""
+    character = km.load(asset("gltf/Fox.glb"))
+    rig, run = character.rig, character.clips["Run"]
+    poses = run.sample(np.arange(0.0, run.duration, 1 / 60))
+    points = sole_points(rig, character.skeleton.world(poses))
+    floor = travel_of(rig, points, 1 / 60, closed=True).floor
+    struck = np.quantile((points @ np.array(rig.up)).min(axis=2), 0.05, axis=0)
+    assert np.sort(struck)[0] <= floor <= np.sort(struck)[-1] + 0.01 * rig.leg_length

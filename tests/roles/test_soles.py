@@ -127,3 +127,17 @@ def test_a_clip_that_climbs_long_stairs_has_a_floor_too():
     rig = roles.find(character.skeleton, {"climb": clip}, skins=character.skins)
     assert [leg.joints for leg in rig.legs] == [leg.joints for leg in made.rig.legs]
     assert np.isfinite(rig.floor)
+
+
+def test_the_tip_of_a_curved_foot_is_where_its_skin_ends():
+    """The hind paws of Fox.glb bend up ahead of their last joint, which lies close above the ground."""
+    rig = files.load(asset("gltf/Fox.glb")).rig
+    hind = [leg for leg in rig.legs if "hind" in leg.name]
+    assert len(hind) == 2
+    assert all(leg.tip > 0.05 * rig.leg_length for leg in hind)
+
+
+def test_soles_of_bodies_that_never_come_down_to_zero_are_as_thick_as_usual():
+    """A capture on rocks: its toe joints are inside the foot, not on the ground."""
+    rig = files.load(asset("bvh/cmu/cmu_03_02.bvh")).rig
+    assert all(0.03 < leg.toe_sole / rig.leg_length < 0.07 for leg in rig.legs)

@@ -66,7 +66,7 @@ the next key, in the mean, at least; how many times as far that is as in the key
 after it count."""
 
 CALIBRATION_OVER = 1 / 30
-"""Seconds that such a jump lasts at most: some captures are smoothed over a few keys."""
+"""Seconds that a jump from the first key lasts at most: some captures are smoothed over a few keys."""
 
 PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed")
 """Fields of `ClipFrames` that begin with the lead-in."""
@@ -230,7 +230,7 @@ def skip_calibration(rig: Rig, poses: Pose, stride: int, dt: float) -> Pose:
     joints = sorted({int(joint) for joint in (rig.hips, *rig.spine, *rig.neck, *itertools.chain(*limbs))})
     for every in sorted({stride, max(stride, round(CALIBRATION_OVER / dt))}):
         jump = _first_jump(poses.rotations[::every, joints].astype(np.float64), round(CALIBRATION_TIME / (every * dt)))
-        if jump is not None:
+        if jump is not None and (every == stride or jump == (0, 1)):
             return _without_jump(rig, poses, jump[0] * every, jump[1] * every, joints)
     return poses
 

@@ -27,9 +27,6 @@ MOST_SLIDE, TOUCHES = 0.015, 0.012
 """Leg lengths that a standing foot may slide: 1.5 cm of a person; and that a point of it is above the ground at most to
 touch it: one that is higher is on its way."""
 
-WRIGGLES = 0.5
-"""Share that counts of what a tip slides beside a ball that stands: captured toes wriggle."""
-
 PASSED_SHARE = 0.15
 """Share of the body's speed up to which a point of a sole stands: the faster a body passes over its foot, the less it
 is still."""
@@ -97,32 +94,26 @@ def seen_slides(clip_frames: ClipFrames, played: Any, soles: Soles) -> Any:
     """(F, L): how far heels, balls and tips have slid along the ground since they came to stand there.
 
     A point of a sole stands where its foot is held, near the ground, and slow, for the body that passes over it: one
-    that is faster lands, lifts off, or is dragged as the clip has it. Of a tip half of it counts where the ball stands:
-    toes wriggle.
+    that is faster lands, lifts off, or is dragged as the clip has it. A tip stands only where the ball does not:
+    captured toes wriggle.
     """
     rig, dt, leg = clip_frames.rig, clip_frames.dt, clip_frames.rig.leg_length
     body = np.gradient(arrays.across(played[:, rig.hips, :3, 3], clip_frames.up), dt, axis=0)
     slow = np.maximum(STILL.speed * leg, PASSED_SHARE * np.linalg.norm(body, axis=-1))[:, np.newaxis, np.newaxis]
     speeds = np.linalg.norm(np.gradient(soles.points, dt, axis=0), axis=-1)
     stands = clip_frames.held[..., np.newaxis] & soles.found & (soles.gap < TOUCHES * leg) & (speeds < slow)
-    alone = soles.gap[..., BALL] >= TOUCHES * leg
-    tips = stands[..., TIP]
+    stands[..., TIP] &= soles.gap[..., BALL] >= TOUCHES * leg
     settles, slid = round(SETTLES / dt), np.zeros(clip_frames.held.shape)
-    for point, stood, share in (
-        (HEEL, stands[..., HEEL], 1.0),
-        (BALL, stands[..., BALL], 1.0),
-        (TIP, tips & alone, 1.0),
-        (TIP, tips & ~alone, WRIGGLES),
-    ):
-        for foot, part in stretches(stood):
+    for point in (HEEL, BALL, TIP):
+        for foot, part in stretches(stands[..., point]):
             first = part.start + settles if part.start else 0
-            last = part.stop - settles if part.stop < len(stood) else part.stop
+            last = part.stop - settles if part.stop < len(slid) else part.stop
             if last - first < SHORTEST / dt:
                 continue
             way, normal = (each[first:last, foot, point] for each in (soles.points, soles.normal))
             way = way - way[0]
             way = np.linalg.norm(way - normal * (way * normal).sum(axis=-1, keepdims=True), axis=-1)
-            slid[first:last, foot] = np.maximum(slid[first:last, foot], share * way)
+            slid[first:last, foot] = np.maximum(slid[first:last, foot], way)
     return slid
 
 

@@ -135,9 +135,6 @@ def travel_of(rig: Rig, points: Any, dt: float, *, closed: bool) -> Travel:
         low = np.clip(1 - np.abs(height - floor) / (LOW_SOLE * size), 0, 1) ** 2
         velocity, turn, agree = _fit(moved, at, low, size)
         floor = _median(height.reshape(-1), (low * agree * agree).reshape(-1), floor)
-    # What stands on the floor is the lowest point of a sole: the others are as high above it as the foot is tilted.
-    soles = ((points[1:] + points[:-1]) @ np.array(rig.up) / 2).min(axis=2)
-    floor = _median(soles.reshape(-1), (low * agree * agree).max(axis=2).reshape(-1), floor)
     standing = -(moved + turn * _turned(at))
     weights = (low * agree * agree)[..., np.newaxis]
     each = (weights * standing).sum(axis=(1, 2)) + PRIOR_WEIGHT * velocity

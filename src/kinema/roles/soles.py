@@ -85,7 +85,9 @@ def measure(
     soles = {}
     for name, leg in legs.items():
         skin = _of_foot(evidence, surface, leg)
-        soles[name] = _by_skin(stance, leg, skin, evidence.length(leg.joints)) if len(skin[0]) else _by_joints(stance, leg)
+        soles[name] = (
+            _by_skin(stance, leg, skin, evidence.length(leg.joints)) if len(skin[0]) else _by_joints(stance, leg)
+        )
         if strays(evidence, leg.joints[-1]):  # A foot that rotates on its own has no length along this leg.
             soles[name] = replace(soles[name], toe_sole=soles[name].sole, heel=0.0, tip=0.0)
     if any(sole.skinned for sole in soles.values()):
@@ -107,15 +109,12 @@ def _down_to_zero(
     if level > FARTHEST_ZERO * size and -LEVEL_DEPTH * size < lowest <= FARTHEST_ZERO * size:
         level = max(lowest, 0.0)
     above_zero = 0.0 < level <= FARTHEST_ZERO * size
-    thick = (
-        min(level, THICKEST_SOLE * size)
-        if above_zero
-        else THINNEST_SOLE * size
-        if level < -LEVEL_BAND * size
-        else USUAL_SOLE * size
-        if level > 0.0 and evidence.clips
-        else 0.0
-    )
+    if above_zero:
+        thick = min(level, THICKEST_SOLE * size)
+    elif level < -LEVEL_BAND * size:
+        thick = THINNEST_SOLE * size
+    else:
+        thick = USUAL_SOLE * size if level > 0.0 and evidence.clips else 0.0
     for name, sole in soles.items():
         soles[name] = replace(sole, sole=sole.sole + thick, toe_sole=sole.toe_sole + thick)
     return soles, level - thick

@@ -45,6 +45,9 @@ step but are still high up belong to a body that falls or jumps."""
 HEIGHT_SMOOTHING = 0.12
 """Seconds, standard deviation: the height of the ground below the body is smoothed over about one step."""
 
+UNEVEN = 0.04
+"""Leg lengths that standing soles are off the floor over which contacts were found, at most, to be on it."""
+
 
 # --- the start --------------------------------------------------------------------------------------------------
 
@@ -144,9 +147,11 @@ def stand_on_ground(clip_frames: ClipFrames, site: Site) -> ClipFrames:
     """Move each transform along up, so that the character's floor is at the height of the ground under its hips.
 
     The height is smoothed: the body glides up stairs. Where there is no ground, the height of the frame before is kept.
-    The lead-in is dropped if there is no ground for it.
+    The lead-in is dropped if there is no ground for it. The floor is where the lowest points of standing soles are:
+    contacts are found over one that suits heels and balls of tilted feet too, 1 to 3% of a leg higher.
     """
     lead = clip_frames.lead
+    clip_frames = replace(clip_frames, rig=replace(clip_frames.rig, floor=_floor_of_soles(clip_frames)))
     heights = heights_along(site, clip_frames.world[:, clip_frames.rig.hips, :3, 3], lead)
     if heights is None:
         where = tuple(float(x) for x in clip_frames.transforms[lead, :3, 3].round(4))
@@ -159,3 +164,16 @@ def stand_on_ground(clip_frames: ClipFrames, site: Site) -> ClipFrames:
     moves = heights - transforms[:, :3, 3] @ site.up - clip_frames.rig.floor
     transforms[:, :3, 3] += moves[:, np.newaxis] * site.up
     return replace(clip_frames, transforms=transforms)
+
+
+def _floor_of_soles(clip_frames: ClipFrames) -> float:
+    """The height of the lowest points of standing soles, in the median; the rig's floor where that is far off, and of
+    walks in place, whose feet skate.
+    """
+    rig, up = clip_frames.rig, clip_frames.up
+    if clip_frames.moved:
+        return rig.floor
+    lowest = (sole_points(rig, clip_frames.world) @ up).min(axis=-1)
+    standing = (lowest - (clip_frames.transforms[:, :3, 3] @ up)[:, np.newaxis])[clip_frames.held]
+    floor = float(np.median(standing)) if standing.size else rig.floor
+    return floor if abs(floor - rig.floor) < UNEVEN * rig.leg_length else rig.floor
