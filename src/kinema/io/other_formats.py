@@ -160,9 +160,5 @@ def _with_blender(path: Path, other: OtherFormat) -> list[str]:
 
 def _shown(command: list[str]) -> str:
     """Quote a command for a shell: in double quotes where every shell reads them alike."""
-    return " ".join(_quoted(word) for word in command)
-
-
-def _quoted(word: str) -> str:
-    quoted = shlex.quote(word)
-    return quoted if quoted == word or set(word) & set('"$`\\!%') else f'"{word}"'
+    quoted = ((word, shlex.quote(word)) for word in command)
+    return " ".join(q if q == word or set(word) & set('"$`\\!%') else f'"{word}"' for word, q in quoted)

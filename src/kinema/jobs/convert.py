@@ -1,6 +1,5 @@
 """`ConvertOrder`: write a character in another format, unit or direction of up, or parts of its clips."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +16,6 @@ from kinema.model.clip import Clip, Event, Track
 from kinema.model.limits import Slider
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
-from kinema.model.skin import Skin
 from kinema.roles import unit
 from kinema.roles.unit import SYMBOLS
 
@@ -100,18 +98,10 @@ class ConvertOrder(Order):
                 raise InputError(f"its unit is not clear (perhaps {found.name}), so it cannot be converted to another")
             size = found.metres / SYMBOLS[self.unit]
         if self.up is not None:
-            rotation = _shortest(np.array(rig.up), np.array(UPS[self.up]))
+            rotation = arrays.swing(np.array(rig.up), np.array(UPS[self.up]))
         if size == 1.0 and rotation[3] == 1.0:
             return character
         return scaled_and_rotated(character, size, rotation)
-
-
-def _shortest(start: Any, end: Any) -> Any:
-    """(4,): the smallest rotation from one direction to another."""
-    axis = np.cross(start, end)
-    if np.linalg.norm(axis) == 0.0:
-        axis = np.array((1.0, 0.0, 0.0))
-    return arrays.from_axis_angle(arrays.unit(axis), np.arccos(np.clip(start @ end, -1.0, 1.0)))
 
 
 def scaled_and_rotated(character: Character, size: float, rotation: Any) -> Character:
@@ -152,12 +142,8 @@ def scaled_and_rotated(character: Character, size: float, rotation: Any) -> Char
         name: replace(clip, skeleton=skeleton, tracks=[track(each) for each in clip.tracks])
         for name, clip in character.clips.items()
     }
-    return Character(skeleton, clips, None, _skins(character.skins, whole, rotation, size), character.name)
-
-
-def _skins(skins: Sequence[Skin], whole: Any, rotation: Any, size: float) -> list[Skin]:
-    made = []
-    for skin in skins:
+    skins = []
+    for skin in character.skins:
         vertices = skin.vertices.astype(np.float64) @ whole[:3, :3].T
         normals = arrays.rotate(rotation, skin.normals.astype(np.float64))
         rebind = skin.rebind
@@ -165,7 +151,7 @@ def _skins(skins: Sequence[Skin], whole: Any, rotation: Any, size: float) -> lis
             full = np.tile(np.eye(4), (len(rebind), 1, 1))
             full[:, :3] = rebind
             rebind = (whole @ full @ np.linalg.inv(whole))[:, :3].astype(skin.rebind.dtype)
-        made.append(
+        skins.append(
             replace(skin, vertices=vertices.astype(np.float32), normals=normals.astype(np.float32), rebind=rebind)
         )
-    return made
+    return Character(skeleton, clips, None, skins, character.name)

@@ -104,19 +104,15 @@ def _radius(character: Character, rest: Any, first: int, last: int) -> float:
     """The radius of a capsule, metres: how far the skin is from the bone."""
     start, way = rest[first, :3, 3], rest[last, :3, 3] - rest[first, :3, 3]
     length = float(np.linalg.norm(way))
-    distances = [_around(skin, first, start, way) for skin in character.skins if skin.rebind is None]
-    around = np.concatenate(distances) if distances else np.zeros(0)
+    distances = [np.zeros(0)]
+    for skin in (skin for skin in character.skins if skin.rebind is None):
+        own = np.where(skin.joints == first, skin.weights, 0.0).sum(axis=-1) >= OWN_WEIGHT
+        offset = skin.vertices[own].astype(np.float64) - start
+        share = offset @ way / (float(way @ way) or 1.0)
+        beside = (share >= 0.0) & (share <= 1.0)
+        distances.append(np.linalg.norm(offset[beside] - share[beside, np.newaxis] * way, axis=-1))
+    around = np.concatenate(distances)
     return float(np.percentile(around, PERCENTILE)) if around.size >= FEWEST else THICKNESS * length
-
-
-def _around(skin: Any, joint: int, start: Any, way: Any) -> Any:
-    """Distances from a bone of the vertices that follow its joint and lie beside it."""
-    own = (np.where(skin.joints == joint, skin.weights, 0.0).sum(axis=-1)) >= OWN_WEIGHT
-    offset = skin.vertices[own].astype(np.float64) - start
-    square = float(way @ way) or 1.0
-    share = offset @ way / square
-    beside = (share >= 0.0) & (share <= 1.0)
-    return np.linalg.norm(offset[beside] - share[beside, np.newaxis] * way, axis=-1)
 
 
 def _depths(capsules: Capsules, world: Any) -> Any:

@@ -53,8 +53,12 @@ def slides(rig: Rig, soles: Soles, planted: Any) -> Slides:
     slide. A foot that swivels on its ball drags its heel, and that counts. planted: (F, ..., L), true or false.
     """
     planted = check_planted(planted, soles)
-    touching = planted[..., np.newaxis] & _touching(rig, soles)
-    moved = _moves(soles) * (touching[:-1] & touching[1:])[..., np.newaxis]
+    gap = np.where(soles.found, soles.gap, np.inf)  # All parts near the lowest one touch.
+    band = CONTACT_BAND * leg_lengths(rig)[:, np.newaxis]
+    touching = planted[..., np.newaxis] & soles.found & (gap <= gap.min(axis=-1, keepdims=True) + band)
+    normal, moved = arrays.unit(soles.normal[:-1] + soles.normal[1:]), np.diff(soles.points, axis=0)
+    moved = moved - normal * (normal * moved).sum(axis=-1, keepdims=True)  # Along the ground.
+    moved = moved * (touching[:-1] & touching[1:])[..., np.newaxis]
     drift = np.linalg.norm(_since(touching, moved), axis=-1) * touching
     farthest = np.linalg.norm(moved, axis=-1).max(axis=-1)
     path = _since(planted, farthest[..., np.newaxis])[..., 0] * planted
@@ -67,20 +71,6 @@ def check_planted(planted: Any, soles: Soles) -> Any:
     if array.dtype != np.bool_ or array.shape != shape:
         raise InputError(f"planted must be true or false of shape {shape}; got {array.dtype} {array.shape}")
     return array
-
-
-def _touching(rig: Rig, soles: Soles) -> Any:
-    """(F, ..., L, 3): points of a sole that are as low above the ground as its lowest one."""
-    gap = np.where(soles.found, soles.gap, np.inf)
-    band = CONTACT_BAND * leg_lengths(rig)[:, np.newaxis]
-    return soles.found & (gap <= gap.min(axis=-1, keepdims=True) + band)
-
-
-def _moves(soles: Soles) -> Any:
-    """(F-1, ..., L, 3, 3): how the points of soles move along the ground from frame to frame."""
-    normal = arrays.unit(soles.normal[:-1] + soles.normal[1:])
-    moved = np.diff(soles.points, axis=0)
-    return moved - normal * (normal * moved).sum(axis=-1, keepdims=True)
 
 
 def _yaw(soles: Soles, touching: Any) -> Any:

@@ -191,8 +191,13 @@ def head(own: Sheet, palette: Mapping[str, Any], detail: Detail) -> list[SkinPar
         parts += [SkinPart(mesh, ["head"]) for mesh in brows]
     if not detail.small:
         return parts
+    ears = []
+    for sign in (1.0, -1.0):
+        axes = np.column_stack(((0.94, 0.0, sign * -0.34), (0.0, 1.0, 0.0), (sign * 0.34, 0.0, 0.94)))
+        ear = shell((sign * 0.078, 1.638, -0.010), axes, _EAR, skin, sides=10, rings=6)
+        ears.append(SkinPart(ear, ["head"]))
     widths = 0.0019 * np.sqrt(np.clip(1.02 - np.linspace(-1.0, 1.0, len(mouth)) ** 2, 0.0, 1.0))
-    return [*parts, *(_ear(sign, skin) for sign in (1.0, -1.0)), _jawed(tube(mouth, widths, 6, hair))]
+    return [*parts, *ears, _jawed(tube(mouth, widths, 6, hair))]
 
 
 def _jawed(mesh: Mesh) -> SkinPart:
@@ -200,11 +205,6 @@ def _jawed(mesh: Mesh) -> SkinPart:
     _, y, z = mesh.vertices.T
     jaw = 0.6 * ramp(-y, -1.630, -1.555) * ramp(z, -0.035, 0.060)
     return SkinPart(mesh, ["head", "jaw"], shares=np.column_stack((1.0 - jaw, jaw)))
-
-
-def _ear(sign: float, colour: Any) -> SkinPart:
-    axes = np.column_stack(((0.94, 0.0, sign * -0.34), (0.0, 1.0, 0.0), (sign * 0.34, 0.0, 0.94)))
-    return SkinPart(shell((sign * 0.078, 1.638, -0.010), axes, _EAR, colour, sides=10, rings=6), ["head"])
 
 
 def eye(own: Sheet, side: str, palette: Mapping[str, Any], detail: Detail) -> list[SkinPart]:

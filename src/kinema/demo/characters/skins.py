@@ -72,14 +72,10 @@ def _by_distance(flesh: dict[str, Blob], part: SkinPart) -> Any:
         return np.ones((len(points), 1))
     distance = np.stack([flesh[name].distance(points)[0] for name in part.joints], axis=1)
     pull = np.exp((distance.min(axis=1, keepdims=True) - distance) / part.blend)
-    return pull * np.stack([_on_side(points[:, 0], name) for name in part.joints], axis=1)
-
-
-def _on_side(x: Any, name: str) -> Any:
-    """Return (V,), 0 to 1: whether each point is on a joint's side, with a smooth transition across the middle."""
-    if not name.endswith(("_l", "_r")):
-        return np.ones(len(x))
-    return ramp(x if name.endswith("_l") else -x, -_MIDDLE, _MIDDLE)
+    # Left joints pull on their side, right ones on theirs, with a smooth transition across the middle.
+    signs = [1.0 if name.endswith("_l") else -1.0 if name.endswith("_r") else 0.0 for name in part.joints]
+    sides = [ramp(sign * points[:, 0], -_MIDDLE, _MIDDLE) if sign else np.ones(len(points)) for sign in signs]
+    return pull * np.stack(sides, axis=1)
 
 
 def ramp(value: Any, low: float, high: float) -> Any:
