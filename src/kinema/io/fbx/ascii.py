@@ -72,16 +72,18 @@ class TextElement(Element):
             return [self._array(inside) for inside in self.each("a")] or [np.empty(0)]
         if len(written) > _FEW and _NUMBERS.fullmatch(written):
             return [self._array(self)]
+        if written.count(b",") > MOST_VALUES:
+            self.fail(f"has more than {MOST_VALUES:,} values")
+        if b'"' not in written:
+            return [_parsed(word) for word in written.removesuffix(b",").split(b",")] if written else []
         values: list[Any] = []
         position = 0
         while position < len(written):
             found = _VALUE.match(written, position)
             if found is None:
                 self.fail("has values that cannot be split")
-            values.append(found[1] if found[1] is not None else _parsed(found[2].strip()))
+            values.append(found[1] if found[1] is not None else _parsed(found[2]))
             position = found.end()
-            if len(values) > MOST_VALUES:
-                self.fail(f"has more than {MOST_VALUES:,} values")
         return values
 
     def _array(self, holder: TextElement | Element) -> Any:
@@ -100,6 +102,7 @@ class TextElement(Element):
 
 def _parsed(word: bytes) -> Any:
     """Convert an unquoted value: a number, or a word such as the `T` of a flag."""
+    word = word.strip()
     try:
         return int(word) if len(word) < 20 and word.lstrip(b"+-").isdigit() else float(word)
     except ValueError:

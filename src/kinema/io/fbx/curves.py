@@ -279,26 +279,23 @@ def read_old_curve(channel: Element) -> Curve | None:
     if not starts:
         element.fail("has no key")
     element.budget.charge(10 * len(starts), element)
-    times, numbers = np.empty(len(starts), np.int64), np.empty(len(starts))
-    flags, data, weights = (
-        np.zeros(len(starts), np.int64),
-        np.zeros((len(starts), 3)),
-        np.full((len(starts), 2), _THIRD),
-    )
-    for i, (start, end) in enumerate(zip(starts, [*starts[1:], len(values)], strict=True)):
-        times[i], numbers[i] = element.whole(start), element.number(start + 1)
-        flags[i] = _LETTERS[values[start + 2]]
-        rest = values[start + 3 : end]
+    times = element.numbers(np.int64, [values[start] for start in starts])
+    numbers = element.numbers(np.float64, [values[start + 1] for start in starts])
+    flags = np.array([_LETTERS[values[start + 2]] for start in starts])
+    data, weights = np.zeros((len(starts), 3)), np.full((len(starts), 2), _THIRD)
+    for i in np.flatnonzero(flags != LINEAR).tolist():
+        rest = values[starts[i] + 3 : starts[i + 1] if i + 1 < len(starts) else None]
         letters = b"".join(value for value in rest if isinstance(value, bytes))
-        extra = [element.number(start + 3 + k) for k, value in enumerate(rest) if not isinstance(value, bytes)]
         if flags[i] == CONSTANT:
             flags[i] |= _NEXT if letters.startswith(b"n") else 0
-        elif flags[i] == CUBIC:
-            given = letters[:1] in (b"s", b"b")
-            flags[i] |= _GIVEN if given else _TIME_INDEPENDENT | _CLAMP_PROGRESSIVE
-            if given and len(extra) >= 2:
-                data[i, :2], extra = extra[:2], extra[2:]
-                _set_weights(weights[i], letters[1:2], extra)
+            continue
+        extra = [value for value in rest if not isinstance(value, bytes)]
+        given = letters[:1] in (b"s", b"b")
+        flags[i] |= _GIVEN if given else _TIME_INDEPENDENT | _CLAMP_PROGRESSIVE
+        if given and len(extra) >= 2:
+            extra = element.numbers(np.float64, extra[:4]).tolist()
+            data[i, :2], extra = extra[:2], extra[2:]
+            _set_weights(weights[i], letters[1:2], extra)
     return _curve(channel, times, numbers, flags, data, weights)
 
 

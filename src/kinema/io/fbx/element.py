@@ -160,9 +160,12 @@ class Element:
             self.wrong(value, "a string")
         return decoded(value)
 
-    def numbers(self, kind: Any = np.float64) -> Any:
-        """Return all values as one array, (n,), float64 or int64: an array, or numbers one after the other."""
-        values = self.array_values()
+    def numbers(self, kind: Any = np.float64, values: Any = None) -> Any:
+        """Return all values as one array, (n,), float64 or int64: an array, or numbers one after the other.
+
+        values: some of them, instead of all.
+        """
+        values = self.array_values() if values is None else values
         if not isinstance(values, np.ndarray):
             self.budget.charge(len(values), self)
             wrong = next((value for value in values if not isinstance(value, int | float)), None)
