@@ -16,6 +16,7 @@ from kinema.jobs.order import run_order
 from kinema.math import arrays
 from tests.assets import asset
 from tests.cli.invoking import invoke
+from tests.io.fbx import build
 from tests.io.robot.build import LIFT
 
 
@@ -53,6 +54,12 @@ def test_a_character_survives_bvh_and_back(person):
         one, other = (_from_rest(character, name, times) for character in (old, again))
         half_chord = np.linalg.norm(one - other, axis=(1, 2)) / np.sqrt(8.0)  # The sine of half the angle.
         assert np.degrees(2.0 * np.arcsin(half_chord)).max() < 0.01
+
+
+def test_a_file_that_says_its_space_needs_no_body():
+    tree = build.file([build.model(1, "A"), build.model(2, "B", Lcl_Translation=(1, 2, 3))], [("OO", 2, 1)])
+    moved, _ = converted(build.binary(tree), "a.fbx", ".glb", unit="cm", up="z")
+    np.testing.assert_allclose(moved.skeleton.rest_world[1, :3, 3], (1, -3, 2), atol=1e-6)
 
 
 def _from_rest(character, name, times):

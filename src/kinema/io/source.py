@@ -17,6 +17,8 @@ class Source:
     """{bone: joint} by the file's own table of bones, by the names of VRM 1. The search for roles starts from it."""
     directions: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     """Up and forward, where the format says what they are; None: they are found."""
+    metric: bool = False
+    """Whether lengths were converted to metres and up to +y, by what the file says of them."""
     problems: list[str] = field(default_factory=list)
     """What is unusual or was ignored, as sentences."""
 

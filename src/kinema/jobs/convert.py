@@ -88,17 +88,17 @@ class ConvertOrder(Order):
 
     def _moved(self, character: Character) -> Character:
         """Return a character in the unit and with the up that are asked for."""
-        rig = character.rig
-        if rig is None:
+        rig, told = character.rig, character.source is not None and character.source.metric
+        if rig is None and not told:
             raise InputError("its unit and its up are not known: no body was recognised; leave out --unit and --up")
         size, rotation = 1.0, np.array((0.0, 0.0, 0.0, 1.0))
         if self.unit is not None:
-            found = unit(rig)
-            if found.sure < LEAST_SURE:
+            found = unit(rig) if rig is not None else None
+            if found is not None and found.sure < LEAST_SURE and not told:
                 raise InputError(f"its unit is not clear (perhaps {found.name}), so it cannot be converted to another")
-            size = found.metres / SYMBOLS[self.unit]
+            size = (found.metres if found is not None and found.sure >= LEAST_SURE else 1.0) / SYMBOLS[self.unit]
         if self.up is not None:
-            rotation = arrays.swing(np.array(rig.up), np.array(UPS[self.up]))
+            rotation = arrays.swing(np.array(UPS["y"] if rig is None else rig.up), np.array(UPS[self.up]))
         if size == 1.0 and rotation[3] == 1.0:
             return character
         return scaled_and_rotated(character, size, rotation)

@@ -106,3 +106,8 @@ def test_normals_that_are_none_are_computed(normals):
     (mesh,) = meshes(square(normals=normals), problems := [])
     np.testing.assert_allclose(mesh.normals, [(0, 0, 1)] * 5)
     assert problems == ["Objects.Geometry.LayerElementNormal does not fit its mesh; it is ignored"]
+
+
+@pytest.mark.parametrize("materials", [(0.0, 1e90), (0.0, float("nan")), (0, 2**62)])
+def test_materials_that_are_no_numbers_are_ignored(materials):
+    assert [len(mesh.triangles) for mesh in meshes(square(materials=materials))] in ([3], [2, 1])

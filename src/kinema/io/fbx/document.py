@@ -101,6 +101,7 @@ class Link(NamedTuple):
 class FbxDocument(Source):
     """A file as FBX keeps it, and what was found out about its character."""
 
+    metric: bool = True
     version: int
     root: Element
     budget: Budget

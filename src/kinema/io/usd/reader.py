@@ -71,6 +71,7 @@ class Prim:
 class UsdSource(Source):
     """What a USD file says beside the character."""
 
+    metric: bool = True
     file: str
     metres: float
     """Metres of the file's unit."""
