@@ -15,6 +15,9 @@ export interface Theme {
   palette: number[];
 }
 
+/** Milliseconds, and pictures at least, for which what moves can still be grabbed where it was: the user saw it there. */
+export const GRACE = { time: 500, pictures: 4 };
+
 /** Something to drag, with its position in CSS pixels of the page. */
 export interface Handle {
   id: string;

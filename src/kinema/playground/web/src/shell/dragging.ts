@@ -1,11 +1,9 @@
 // Dragging handles and parts of a body with a mouse, a finger, a pen or the keyboard.
 
-import type { Handle, Part, View } from "../view";
+import { GRACE, type Handle, type Part, type View } from "../view";
 
 /** Distance at which a pointer grabs a handle, CSS pixels. */
 const HIT = { mouse: 20, touch: 30 };
-/** Milliseconds for which a moving handle can still be grabbed where it was: that is where the user saw it. */
-const GRACE = 500;
 /** Steps of the arrow keys, CSS pixels. */
 const STEP = { coarse: 12, fine: 1 };
 /** A press becomes a drag once the pointer has moved this far, CSS pixels, or has been down for so long, milliseconds. */
@@ -119,7 +117,7 @@ export class Dragging {
   /** Call this for every drawn frame: it remembers where handles are, and a held one stays under its pointer. */
   drawn(now: number): void {
     this.seen.push({ time: now, handles: this.view?.handles() ?? [] });
-    while (this.seen[0] && this.seen[0].time < now - GRACE) this.seen.shift();
+    while (this.seen.length > GRACE.pictures && this.seen[0]!.time < now - GRACE.time) this.seen.shift();
     for (const grab of this.grabs.values()) {
       if (!grab.started && now - grab.since > PRESS.time) this.start(grab);
       if (!grab.started || grab.rotates) continue;

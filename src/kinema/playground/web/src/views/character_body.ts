@@ -7,10 +7,8 @@ import { Circles, type CircleHit } from "../draw/circles";
 import type { Figure } from "../draw/figure";
 import { SkinPicker } from "../draw/skin_picker";
 import type { SpaceStage } from "../draw/space";
-import type { Body, Part, Theme } from "../view";
+import { GRACE, type Body, type Part, type Theme } from "../view";
 
-/** Milliseconds for which a part can still be grabbed where it was drawn: that is where the user saw it. */
-const GRACE = 500;
 /** Distance at which a pointer grabs a bone of a character without a skin, CSS pixels. */
 const BONE_HIT = 12;
 
@@ -62,7 +60,7 @@ export class CharacterBody implements Body {
   remember(rows: Float32Array): void {
     const time = performance.now();
     this.drawn.push({ time, rows: rows.slice(), eye: this.stage.camera.lens.matrixWorld.clone() });
-    while (this.drawn[0]!.time < time - GRACE) this.drawn.shift();
+    while (this.drawn.length > GRACE.pictures && this.drawn[0]!.time < time - GRACE.time) this.drawn.shift();
   }
 
   setFigure(figure: Figure | null): void {
