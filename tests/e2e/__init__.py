@@ -1,0 +1,25 @@
+"""The page in a real browser.
+
+What it promises in numbers, and the test of each:
+
+| number | test |
+| --- | --- |
+| every scene keeps its state over scenes, reload, back and forward, a new server; `Ctrl+Z` across | `test_kept` |
+| hips dragged by 60 px after a hand was pulled move by 60 px | `test_hand`: hips follow |
+| a moving hand is grabbed at 6 pictures a second | `test_hand`: a moving hand |
+| two fingers drag two hands | `test_hand`: two fingers |
+| five captures of five are in the picture, head included, and with `Home` | `test_character`: captures |
+| ground under feet never fades | `test_steering`: the steps that feet are on |
+| pictures of 3840 pixels, transparent, without handles; films and GIFs of 3 s and of one loop | `test_takes` |
+| 60% of a phone's screen is the picture, upright and sideways | `test_phone`: most of the screen |
+| scripts within 1 mm of the copied pose, 20 kB for a crowd | `tests/demo/scenes`: `test_character`, `test_people` |
+| knees of captures bend forward | `tests/demo/scenes/test_limb_bends`; `test_two_minutes`: a wrong knee |
+| Crowd left after 0.15 s says nothing | `test_endurance` |
+| six files at once | `test_motions`: six files |
+| ground from a file, ground that is drawn | `test_character`: a dropped mesh; `test_planar`: ground is drawn |
+| 20 poses of the library | `test_timeline`: a pose of the library, `tests/demo/scenes/test_pose_library` |
+| seven tasks of newcomers, 60 s each | `test_tasks` |
+| 20 ms from the pointer to the answer, in every scene | `latency` (`make latency`) |
+| 50 changes of scene, 10 minutes alone (`KINEMA_IDLE_MINUTES=10`) | `test_endurance` |
+| no word on the console | every test: `conftest.open_tab` |
+"""

@@ -66,6 +66,45 @@ def test_a_change_of_scene_and_back_keeps_everything(open_tab):
     tab.wait("state.scene === 'lab' && state.controls.bones === 5")
 
 
+SET = {
+    "character": "ground",
+    "creature": "ground",
+    "planar": "mirror",
+    "arm": "balls",
+    "crowd": "count",
+    "lab": "bones",
+}
+"""A control of each scene."""
+
+
+def test_every_scene_keeps_its_controls_and_its_pause_over_scenes_and_a_reload(open_tab):
+    tab = open_tab("lab")
+    chosen = {}
+    for scene, name in SET.items():
+        tab.control(f"scene-{scene}").click()
+        tab.wait(f"state.scene === '{scene}' && state.tick > 2")
+        control = tab.control(name)
+        if name == "ground":
+            control.select_option("slope")
+        elif name == "mirror":
+            control.check()
+        else:
+            control.fill({"balls": "5", "count": "100", "bones": "5"}[name])
+            tab.page.keyboard.press("Enter")
+        tab.control("pause").click()
+        tab.wait("state.paused")
+        tab.page.wait_for_timeout(300)
+        chosen[scene] = tab.state["controls"][name]
+    assert list(chosen.values()) == ["slope", "slope", True, 5, 100, 5]
+    for reload in (False, True):
+        for scene, name in SET.items():
+            tab.control(f"scene-{scene}").click()
+            if reload:
+                tab.page.reload()
+            tab.wait(f"state.scene === '{scene}' && state.tick > 0 && state.paused")
+            assert tab.state["controls"][name] == chosen[scene], scene
+
+
 def test_an_input_right_before_a_change_of_scene_is_kept(open_tab):
     tab = open_tab("planar")
     tab.page.keyboard.press("Backspace")
