@@ -48,7 +48,8 @@ class Newcomer:
         self._did()
 
     def choose(self, label, option):
-        self.page.get_by_label(label, exact=True).select_option(label=option)
+        named = self.page.get_by_label(label, exact=True).or_(self.page.get_by_title(label, exact=True))
+        named.filter(visible=True).first.select_option(label=option, timeout=PATIENCE)
         self._did()
 
     def type_in(self, label, text):
@@ -94,9 +95,9 @@ def test_look_and_wave(open_tab):
         one.tab.wait("state.controls.clip === 'poses' && state.paused")
         one.choose("Clip", "walk")
         one.press("Lay this pose over the clip")
-        one.press("Play")
         one.page.mouse.move(300, 200)
-        one.tab.wait("!state.paused && state.layers.some(Boolean) && state.taken.includes('gaze')")
+        one.tab.control("layer-0").wait_for()
+        one.tab.wait("!state.paused && state.taken.includes('gaze')")
 
 
 def test_my_glb_on_stairs(open_tab, tmp_path):
