@@ -1,4 +1,4 @@
-"""What an editor knows: pyright and mypy find nothing wrong in README and docs, and know states and reports.
+"""What an editor knows: pyright and mypy find nothing wrong in README and docs, and know states, reports and grounds.
 
 The blocks of a document are checked together, as a reader types them one after the other. They stand on the lines of
 the document, so that a message names the line to mend.
@@ -57,6 +57,33 @@ assert_type(frame.world, NDArray[np.floating])
 assert_type(frame.palette, NDArray[np.floating])
 """
 
+GROUNDS = """
+import numpy as np
+import kinema as km
+from kinema.demo import course, humanoid
+
+class Engine:
+    def cast(self, origins, directions, max_distance):
+        return km.Plane().cast(origins, directions, max_distance)
+
+class Typed:
+    def cast(self, starts: np.ndarray, ways: np.ndarray, reach: np.ndarray) -> km.Hits:
+        return km.Plane().cast(starts, ways, reach)
+
+def height(x: float, z: float) -> float:
+    return 0.1 * x
+
+km.Animator(humanoid(), [km.Feet()], ground=course())
+km.Animator(humanoid(), [km.Feet()], ground=Engine())
+km.Animator(humanoid(), [km.Feet()], ground=Typed())
+km.Animator(humanoid(), [km.Feet()], ground=height)
+km.Animator(humanoid(), [km.Feet()], ground=lambda x, z: 0.1 * x)
+km.Animator(humanoid(), [km.Feet()], ground=0.5)
+km.Ground.union(course(), Engine(), km.Plane())
+km.Animator(humanoid(), [km.Feet()], ground="level")  # type: ignore[arg-type]
+"""
+"""Every kind of ground is one; what is none is marked, and a mark that nothing needs is an error."""
+
 
 def as_module(document):
     """The blocks of a document as a module: every other line is empty."""
@@ -69,9 +96,10 @@ def as_module(document):
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory):
-    """A folder with a module for every document that has blocks, and one that says what is known."""
+    """A folder with a module for every document that has blocks, one of what is known, and one of grounds."""
     folder = tmp_path_factory.mktemp("documents")
     (folder / "known.py").write_text(KNOWN)
+    (folder / "grounds.py").write_text(GROUNDS)
     for document in documents(ROOT):
         if python_blocks(document):
             (folder / f"{document.stem.lower()}.py").write_text(as_module(document), encoding="utf-8")
@@ -94,7 +122,7 @@ def test_pyright_finds_nothing(modules):
 
 
 def test_mypy_finds_nothing(modules):
-    done = run(modules, "mypy", "--config-file=", "--cache-dir", str(modules / "cache"), ".")
+    done = run(modules, "mypy", "--config-file=", "--warn-unused-ignores", "--cache-dir", str(modules / "cache"), ".")
     assert re.match(r"Success: no issues found in \d+ source files", done.stdout), done.stdout + done.stderr
 
 

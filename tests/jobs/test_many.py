@@ -19,7 +19,8 @@ from kinema.demo import humanoid
 from kinema.errors import InputError
 from kinema.jobs.listing import items
 from kinema.jobs.many import in_processes, on_dask, one_by_one, run_many
-from kinema.jobs.order import Outcome, run_order
+from kinema.jobs.order import run_order
+from tests.jobs.dying import dying
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +83,6 @@ def test_processes_do_the_same(folder):
     assert states(bake_all(folder, in_processes(2))) == ["baked", "failed", "baked"]
     alone = run_order((folder / "in" / "a.glb").read_bytes(), "a.glb", ".glb", order())
     assert (folder / "out" / "a.glb").read_bytes() == alone.data
-
-
-def dying(data, name, kind):
-    """A worker that is killed by some files, as the system does when memory runs out."""
-    if name == "b.glb":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return Outcome(data, {"file": name, "status": "baked"})
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")

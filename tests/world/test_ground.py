@@ -2,7 +2,6 @@
 
 from importlib.util import find_spec
 
-import mypy.api
 import numpy as np
 import pytest
 from hypothesis import given
@@ -204,38 +203,3 @@ def test_an_answer_of_another_shape_is_named(answer):
     rays = checked(np.zeros((3, 3)), DOWN, 2.0)[0]
     with pytest.raises(InputError, match=r"Foreign.cast returned .*; it must return Hits"):
         cast_at(Foreign(answer), rays)
-
-
-USES = """
-import numpy as np
-import kinema as km
-from kinema.demo import course, humanoid
-
-class Engine:
-    def cast(self, origins, directions, max_distance):
-        return km.Plane().cast(origins, directions, max_distance)
-
-class Typed:
-    def cast(self, starts: np.ndarray, ways: np.ndarray, reach: np.ndarray) -> km.Hits:
-        return km.Plane().cast(starts, ways, reach)
-
-def height(x: float, z: float) -> float:
-    return 0.1 * x
-
-km.Animator(humanoid(), [km.Feet()], ground=course())
-km.Animator(humanoid(), [km.Feet()], ground=Engine())
-km.Animator(humanoid(), [km.Feet()], ground=Typed())
-km.Animator(humanoid(), [km.Feet()], ground=height)
-km.Animator(humanoid(), [km.Feet()], ground=lambda x, z: 0.1 * x)
-km.Animator(humanoid(), [km.Feet()], ground=0.5)
-km.Ground.union(course(), Engine(), km.Plane())
-"""
-
-
-@pytest.mark.slow_uncompiled
-@pytest.mark.parametrize(("more", "errors"), [("", 0), ("km.Animator(humanoid(), [km.Feet()], ground='level')", 1)])
-def test_a_type_checker_accepts_every_kind_of_ground_and_nothing_else(more, errors):
-    found, _, _ = mypy.api.run(
-        ["--config-file=", "--ignore-missing-imports", "--follow-imports=silent", "-c", USES + more]
-    )
-    assert found.count("error:") == errors, found
