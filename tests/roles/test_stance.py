@@ -10,6 +10,7 @@ from kinema import metrics, roles
 from kinema.errors import InputError
 from kinema.math import arrays
 from kinema.world.plane import Plane
+from tests.assets import asset
 from tests.roles.bodies import MADE, lying, plain
 
 GROUND = Plane((0.0, 0.0, 0.0), (0.15, 0.97, 0.1))
@@ -123,3 +124,13 @@ def test_a_twisted_rest_pose_faces_where_hips_chest_and_feet_do_together(hips, c
     skeleton = twisted(made, hips, chest)
     for skins in (made.skins, ()):
         assert roles.find(skeleton, skins=skins).forward == pytest.approx((0, 0, 1), abs=0.01)
+
+
+FACING_AHEAD = ("three_mixamo", "cmu_91_48")
+"""A rest pose with one shoulder drawn ahead; legs with a joint more above, whose last one is the ankle."""
+
+
+@pytest.mark.parametrize("name", FACING_AHEAD)
+def test_a_body_faces_across_its_hips_and_shoulders_however_its_arms_are_held(name):
+    rig = km.load(asset(f"fbx/{name}.fbx")).rig
+    np.testing.assert_allclose(rig.forward, (0, 0, 1), atol=1e-6)

@@ -37,6 +37,9 @@ TWISTED = 0.5
 CROOKED = math.radians(4)
 """Radians between the lines of hips, shoulders and feet from which a body is twisted, as in an idle pose."""
 
+LEAST_FOOT = 0.1
+"""Share of the way from a knee to the end of its leg that goes ahead, at least, for this end to be a toe."""
+
 ALONG_AXIS = math.radians(10)
 """Radians from an axis of the file within which a twisted body is taken to face along it."""
 
@@ -93,10 +96,12 @@ def find(
     positions, up = world[:, :3, 3], posture.up
     across = symmetry.across if pose is None else facing.across_of(pairs, positions, evidence.size)
     lines = _lines(evidence, posture, positions)
-    if lines and (pose is not None or (len(posture.legs) == 1 and _twist(lines) > CROOKED)):
+    known = [*lines, _flat(across, up)] if pose is None else lines
+    crooked = bool(lines) and len(posture.legs) == 1 and _twist(known) > CROOKED
+    if lines and (pose is not None or crooked):
         across = sum(lines)  # Fingers and arms would outweigh hips and feet in a mirror plane.
     across = _flat(across, up)
-    if lines and len(posture.legs) == 1 and _twist(lines) > CROOKED:
+    if crooked:
         across = _snapped(across)
     if forward is not None:
         known = _flat(np.asarray(forward, float), up)
@@ -136,8 +141,9 @@ def _lines(evidence: Evidence, posture: Posture, positions: Any) -> list[Any]:
     across = [facing.across_of([pair], positions, evidence.size) for pair in (*posture.legs, *posture.others)]
     if len(posture.legs) == 1 and min(map(len, posture.legs[0].both)) > 3:
         one, other = (positions[..., path[-1], :] - positions[..., path[-3], :] for path in posture.legs[0].both)
-        ahead = np.cross(posture.up, arrays.unit(one) + arrays.unit(other))
-        across.append(ahead * np.sign((ahead * across[0]).sum(axis=-1, keepdims=True)))
+        ahead = np.cross(posture.up, arrays.unit(one) + arrays.unit(other)) / 2
+        if np.median(np.linalg.norm(ahead, axis=-1)) > LEAST_FOOT:
+            across.append(ahead * np.sign((ahead * across[0]).sum(axis=-1, keepdims=True)))
     level = [each - posture.up * (each @ posture.up)[..., np.newaxis] for each in across]
     return [arrays.unit(each) for each in level if np.linalg.norm(each, axis=-1).min() > 0]
 
