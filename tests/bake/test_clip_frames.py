@@ -317,6 +317,13 @@ def test_five_keys_after_a_jump_are_looked_at():
         assert skipped(humanoid(), steps) == count
 
 
+@pytest.mark.parametrize("blow", [(6.7, 6.9, 6.2, 10.3, 10.7, 22.4), (9.3, 13.8, 11.7)])
+def test_a_blow_that_gathers_speed_and_stops_dead_is_no_calibration(blow):
+    steps = np.full(90, 1.0)
+    steps[14 : 14 + len(blow)] = blow
+    assert skipped(humanoid(), steps) == 0
+
+
 @pytest.mark.parametrize(("climbed", "loops"), [(0.0, True), (-0.5, False)])
 def test_a_body_that_ends_on_another_height_is_no_loop(climbed, loops):
     """Whoever steps down from a box and stands again as at the start does not begin anew up there."""

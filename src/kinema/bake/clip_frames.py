@@ -68,6 +68,9 @@ after it count."""
 CALIBRATION_OVER = 1 / 30
 """Seconds that a jump from the first key lasts at most: some captures are smoothed over a few keys."""
 
+CALIBRATION_NEAR = 3
+"""Steps just before a jump that none of them may be nearly as long as: a blow gathers speed and stops dead."""
+
 PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed")
 """Fields of `ClipFrames` that begin with the lead-in."""
 
@@ -242,8 +245,9 @@ def _first_jump(keys: Any, within: int) -> tuple[int, int] | None:
         # A jump may lie between two keys: those beside it do not count. There may be shorter ones before it.
         before, after = steps[: max(key - 1, 0)], steps[key + 2 : key + 1 + CALIBRATION_AFTER]
         usual = float(np.quantile(before, CALIBRATION_BEFORE)) if before.size else 0.0
-        far = CALIBRATION_RATIO * max(usual, after.max(initial=0.0))
-        if steps[key] > max(CALIBRATION_STEP, far, before.max(initial=0.0)):
+        far = CALIBRATION_RATIO * max(usual, after.max(initial=0.0), before[-CALIBRATION_NEAR:].max(initial=0.0))
+        beside = min(steps[key - 1] if key else 0.0, steps[key + 1])  # A jump is over in two steps; a blow takes three.
+        if steps[key] > max(CALIBRATION_STEP, far, before.max(initial=0.0), CALIBRATION_RATIO * beside):
             return key - (key > 0 and steps[key - 1] > far), key + 1 + (steps[key + 1] > far)
     return None
 
