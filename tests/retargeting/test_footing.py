@@ -47,6 +47,13 @@ def test_a_foot_that_is_flat_keeps_its_heading(angle):
     assert np.ptp(headings(stand(turned).points)) < 1e-9
 
 
+def test_a_heel_that_begins_to_rise_does_not_swing():
+    turned = soles(yaw=np.linspace(0, 0.2, FRAMES))
+    weights = np.ones((FRAMES, 1, 3))
+    weights[:, :, 0] = 0.1
+    assert np.ptp(headings(stand(turned, weights=weights).points)) < 1e-9
+
+
 def test_without_lock_it_twists_as_it_does():
     turned = soles(yaw=np.linspace(0, 0.2, FRAMES))
     assert np.ptp(headings(stand(turned, lock=False).points)) == pytest.approx(0.2)

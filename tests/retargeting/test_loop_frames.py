@@ -43,3 +43,24 @@ def test_motion_that_does_not_repeat_stays_as_it_is():
     found = frames(character, Clip.from_poses("part", character.skeleton, poses, fps=60.0))
     assert with_neighbours(found) is found
     assert MARGIN > 0.12
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0])
+def test_a_loop_without_a_closing_frame_has_the_same_neighbours_and_ends_as_it_did(fps):
+    """At fewer than 60 keys a second several frames lie between its last key and its first."""
+    character = humanoid()
+    walk = character.clips["walk"].in_place()
+    count = round(float(walk.duration) * fps)
+    poses = walk.sample(np.arange(count + 1) / count * walk.duration)
+    closed, opened = (
+        with_neighbours(frames(character, Clip.from_poses("loop", character.skeleton, poses[:keys], fps=fps)))
+        for keys in (count + 1, count)
+    )
+    assert closed.one_pass - opened.one_pass == np.ceil(60.0 / fps)
+    last = opened.poses.rotations[-1]
+    assert np.allclose(last, poses.rotations[count - 1], atol=1e-6)
+    margin = min(closed.lead, opened.lead)
+    ours, theirs = (each.poses.rotations[each.lead - margin : each.lead + 20] for each in (closed, opened))
+    assert np.allclose(ours, theirs, atol=0.02)
+    steps = np.diff(opened.transforms[:-1, :3, 3], axis=0)
+    assert np.ptp(np.linalg.norm(steps, axis=-1)) < 0.5 * np.linalg.norm(steps, axis=-1).mean()

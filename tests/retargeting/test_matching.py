@@ -64,3 +64,14 @@ def test_what_has_no_counterpart_is_listed():
     found = match(Body(armless), Body(PERSON.rig))
     assert {"left arm", "right arm"} <= set(found.missing)
     assert {"left arm", "right arm"} <= set(match(Body(PERSON.rig), Body(armless)).unused)
+
+
+def test_names_of_what_a_joint_follows_anyway_change_nothing():
+    """A map that was saved and read again: joints between two of the source go on to follow both."""
+    short = replace(PERSON.rig, spine=[PERSON.rig.spine[0], PERSON.rig.spine[-1]], neck=())
+    ours, theirs = Body(short), Body(PERSON.rig)
+    found = match(ours, theirs)
+    names = short.skeleton.names
+    saved = {names[each.joint]: names[each.main.joint] for each in found.follows}
+    assert any(0.0 < each.weight < 1.0 for each in found.follows)
+    assert match(ours, theirs, joints=saved) == found

@@ -7,6 +7,7 @@ import pytest
 
 import kinema as km
 from kinema.demo import humanoid, quadruped
+from tests.assets import asset
 from tests.retargeting.variants import Variant, joint_positions, vary
 
 PERSON = humanoid()
@@ -82,6 +83,35 @@ def test_the_scale_can_be_given():
 def test_keys_come_at_the_rate_that_is_asked_for(fps):
     clip = km.retarget(PERSON, "walk", OTHER, fps=fps)
     assert clip.fps == pytest.approx(fps, rel=0.05)
+
+
+def test_strides_are_as_long_as_feet_make_them():
+    """A foot as long as the leg rolls farther in each step; with a scale that is asked for the way is as long as it
+    says, and legs make up for that.
+    """
+    take, knight = km.load(asset("bvh/cmu_02_01.bvh")), km.load(asset("gltf/KayKit_Knight.glb"))
+    size, name = knight.rig.leg_length / take.rig.leg_length, next(iter(take.clips))
+    turned, ways = [], []
+    for scale in (None, size):
+        clip, report = km.retarget(take, name, knight, scale=scale, report=True)
+        times = np.linspace(0, clip.duration, 61)
+        start = take.clips[name].tracks[0].times[0]
+        ours, theirs = positions(take, take.clips[name], start + times), positions(knight, clip, times)
+        thighs = [
+            np.diff(at[:, [int(joint) for joint in leg.joints[:2]]], axis=1)[:, 0]
+            for character, at in ((take, ours), (knight, theirs))
+            for leg in character.rig.legs
+        ]
+        units = [each / np.linalg.norm(each, axis=-1, keepdims=True) for each in thighs]
+        turned.append(max(np.linalg.norm(units[side] - units[side + 2], axis=-1).mean() for side in (0, 1)))
+        far = [
+            np.linalg.norm(np.ptp(at[:, int(c.rig.hips), ::2], axis=0)) for c, at in ((take, ours), (knight, theirs))
+        ]
+        ways.append(far[1] / far[0] / size)
+        assert ways[-1] == pytest.approx(report.strides, rel=0.06)
+    assert ways[0] > 1.05
+    assert ways[1] == pytest.approx(1.0, abs=0.06)
+    assert turned[0] < 0.8 * turned[1]
 
 
 def test_a_ground_composes_a_bake():

@@ -31,7 +31,10 @@ SMOOTHING = 0.03
 LEAST = 1e-3
 """Weight of the lowest point where none stands: a foot on the tip of its toes pivots about something, too."""
 
-HELD, LEFT = 0.25, 0.5
+KEEPS_HEADING = 1 / 16
+"""Weight of heel and ball from which on a foot keeps its heading fully: a heel that begins to rise does not swing."""
+
+HELD, LEFT = 0.35, 0.6
 """Radians up to which a foot is rotated in a contact so that it keeps its heading and lies as that of the source, and
 from which on it is left alone: a dancer who twists means it."""
 
@@ -128,7 +131,7 @@ def stand_feet(soles: Soles, source: Any, weights: Any, contacts: Any, dt: float
     """
     both, ball = np.minimum(weights[..., HEEL], weights[..., BALL]), weights[..., BALL]
     (foot, toe), (other, _) = (np.moveaxis(np.diff(points, axis=-2), -2, 0) for points in (soles.points, source))
-    yaw = _held_yaw(_heading(soles), both, contacts) if lock else np.zeros_like(both)
+    yaw = _held_yaw(_heading(soles), np.minimum(both / KEEPS_HEADING, 1.0), contacts) if lock else np.zeros_like(both)
     pitch = _within(both * (_pitch(other) - _pitch(foot)), contacts)
     bent = _within(np.minimum(ball, weights[..., TIP]) * (_toe_pitch(source) - _pitch(toe)), contacts)
     for values in (yaw, pitch, bent):

@@ -23,6 +23,11 @@ class Follow:
     weight: float
     """0 follows the first part, 1 the second."""
 
+    @property
+    def main(self) -> Part:
+        """The part that counts more."""
+        return self.second if self.weight > 0.5 else self.first
+
 
 @dataclass(frozen=True)
 class Matches:
@@ -108,7 +113,9 @@ def _replace(follows: dict[int, Follow], source: Body, target: Body, joints: Map
         part = ours.get(source.rig.skeleton.index(other))
         if part is None:
             raise InputError(f"{other!r} of the source has no role; those that have one are {_named(source, ours)}")
-        follows[joint] = Follow(joint, theirs[joint], part, part, 0.0)
+        found = follows.get(joint)
+        if found is None or found.main.joint != part.joint:
+            follows[joint] = Follow(joint, theirs[joint], part, part, 0.0)
 
 
 def _named(body: Body, parts: Mapping[int, Part]) -> str:

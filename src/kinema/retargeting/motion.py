@@ -44,6 +44,9 @@ STIFF_HIPS, STIFF_SPINE = 0.1, 0.02
 """How easily hips and spine rotate to bring feet where they belong, where legs are 2 to 4: the trunk shows the motion.
 Five times as easily trunks are 2.5 times as far off; not at all, legs fold and flip."""
 
+STRIDES = 0.6, 1.6
+"""Least and most length of strides beside those of the source, scaled."""
+
 
 @dataclass(frozen=True, eq=False)
 class Done:
@@ -56,6 +59,7 @@ class Done:
     body: BodyReport | None = None
     hips_moved: float = 0.0
     touches: tuple[int, int] = (0, 0)
+    strides: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +85,8 @@ class Motion:
     stays: Any = None
     """(F, L, 3), 0 or 1: which of heel, ball and tip of the source stay in place, where it is known, and how feet are
     flat, too; None: both are found by heights and speeds."""
+    strides: bool = True
+    """Whether strides may have another length than those of the source, scaled."""
 
     @cached_property
     def body(self) -> Body:
@@ -128,6 +134,23 @@ class Motion:
             poses = inside_limits(self.onto, poses)
         return Placed(self.onto.rig, poses, self._transforms())
 
+    def _with_strides(self, placed: Placed, contacts: Any) -> tuple[Placed, float]:
+        """Let the body travel as its standing feet show, and return by how many times as far.
+
+        A foot twice as long rolls twice as far, and a thigh longer than its shin swings farther: on the path of the
+        source, scaled, such feet would slide all in one direction, beyond what those of the source do.
+        """
+        if not self.strides or self.posed is not None:
+            return placed, 1.0
+        ways = np.diff(placed.hips(placed.transforms) @ self.onto.axes, axis=0)[:, np.newaxis]
+        slides = self._slides(placed.soles(self.onto).points, self.weights) - self.source_feet.slides
+        slides = np.diff(slides, axis=0)
+        weights = (contacts[1:] & contacts[:-1])[..., np.newaxis] * (1.0, 0.0, 1.0)
+        square = float((weights * ways**2).sum())
+        share = 1.0 - float((weights * slides * ways).sum()) / square if square > 0.0 else 1.0
+        share = float(np.clip(share, *STRIDES))
+        return placed.travelling(share, in_place=self.frames.moved), share
+
     def as_directed(self) -> Done:
         """Return keys without regard to contacts."""
         return self._finished(Done(self._closing(self.directed).poses[self.kept]))
@@ -140,7 +163,7 @@ class Motion:
         stand = standing_heights(contacts, source.heights, leg)
         heights = sole_heights(placed.soles(self.onto).points)
         raised = float(np.median((stand - heights)[contacts])) if contacts.any() else 0.0
-        placed = placed.raised(raised)
+        placed, strides = self._with_strides(placed.raised(raised), contacts)
         footing = stand_feet(placed.soles(self.onto), self.source_soles, self.weights, contacts, frames.dt, lock)
         held = hold_soles(contacts, source, self._foot_motion(footing), leg, frames.dt, lock)
         footing = clear_floor(footing, held[..., 1], frames.dt)
@@ -152,7 +175,9 @@ class Motion:
         after = Placed(self.onto.rig, poses, closed.transforms[self.kept])
         points = after.soles(self.onto).points
         feet = FootMotion(points[..., 1].min(axis=-1), self._slides(points, self.weights[self.kept]))
-        return self._finished(Done(poses, raised, contacts[self.kept], feet, found, float(moved.max())))
+        return self._finished(
+            Done(poses, raised, contacts[self.kept], feet, found, float(moved.max()), strides=strides)
+        )
 
     def _finished(self, done: Done) -> Done:
         """Return keys in which hands touch what they touch in the source, and twist joints share the twist of bones."""
@@ -235,6 +260,7 @@ class Motion:
             slide=slide,
             sink=sink,
             hips_moved=done.hips_moved / legs[1],
+            strides=done.strides,
             limited=limited,
             touches=done.touches,
             warnings=tuple(warnings_of(self.body, self.onto, self.matches, slide, sink, contacts, done.touches)),

@@ -49,14 +49,29 @@ class Placed:
 
     def raised(self, height: float) -> Placed:
         """Return the body higher by so many metres."""
+        return self._with_hips_moved(np.array(self.rig.up) * height)
+
+    def hips(self, transforms: Any) -> Any:
+        """(F, 3): where the hips are, if the character stands like this, (F, 4, 4)."""
+        return moving_world(self.rig.skeleton, self.poses, transforms, [int(self.rig.hips)])[:, 0, :3, 3]
+
+    def travelling(self, share: float, in_place: bool) -> Placed:
+        """Return the body on its way along the ground times a share. in_place: the character moves, not its hips."""
+        up, transforms = np.array(self.rig.up), self.transforms.copy()
+        transforms[:, :3, 3] += (share - 1.0) * arrays.across(transforms[:, :3, 3], up)
+        found = Placed(self.rig, self.poses, transforms)
+        still = np.broadcast_to(np.eye(4), transforms.shape)
+        return found if in_place else found._with_hips_moved((share - 1.0) * arrays.across(self.hips(still), up))
+
+    def _with_hips_moved(self, ways: Any) -> Placed:
+        """The body with its hips moved by ways, (F, 3) or (3,), in the character's space."""
         rig, poses = self.rig, self.poses
         hips = int(rig.hips)
         parent = int(rig.skeleton.parents[hips])
-        way = np.array(rig.up) * height
         if parent >= 0:
-            way = np.linalg.pinv(rig.standing_world[parent, :3, :3].astype(np.float64)) @ way
+            ways = ways @ np.linalg.pinv(rig.standing_world[parent, :3, :3].astype(np.float64)).T
         translations = poses.translations.copy()
-        translations[:, hips] += way
+        translations[:, hips] += ways
         return Placed(rig, Pose.of(translations, poses.rotations, poses.scales, names=poses.names), self.transforms)
 
 

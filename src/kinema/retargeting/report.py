@@ -48,6 +48,8 @@ class RetargetReport:
     """How far a sole is below the floor, at most: in the source and in the result."""
     hips_moved: float
     """How far contacts move the hips, at most."""
+    strides: float
+    """Length of its strides, beside those of the source, scaled: feet of another length roll farther or less far."""
     touches: tuple[int, int]
     """Times that a hand touches something in a key of the source and of the result, and in one of the source; measured
     with `hands=` or `arm_space=`."""
@@ -60,9 +62,7 @@ class RetargetReport:
 def matched_joints(source: Body, target: Body, matches: Matches) -> dict[str, str]:
     """Return joints of the source by those of the target that follow them."""
     ours, theirs = source.rig.skeleton.names, target.rig.skeleton.names
-    return {
-        theirs[each.joint]: ours[(each.second if each.weight > 0.5 else each.first).joint] for each in matches.follows
-    }
+    return {theirs[each.joint]: ours[each.main.joint] for each in matches.follows}
 
 
 def warnings_of(

@@ -123,7 +123,8 @@ def retarget(
     arm_space
         0 to 1: how much hands and elbows are kept as far from the body as in the source, for broader bodies.
     scale
-        Length of the target per length of the source. Default: the ratio of their legs.
+        Length of the target per length of the source, also of its way. Default: the ratio of their legs, and strides as
+        long as the target's feet make them.
     facing
         Heading of the first second, radians from +Z towards +X. "keep": as in the source.
     mirror
@@ -173,7 +174,8 @@ def retarget(
         level_floor(source, frames) if levelling and (ground == "level" or (ground == "auto" and not own)) else frames
     )
     ours, onto = standing_bodies(source, target, mirror)
-    motion = Motion(level, ours, onto, mirror, size, joints, (source, target), hands, arm_space, own)
+    both, strides = (source, target), scale is None
+    motion = Motion(level, ours, onto, mirror, size, joints, both, hands, arm_space, own, strides=strides)
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
     new = _new_clip(clip, target, with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
