@@ -7,7 +7,7 @@ import pytest
 
 from kinema import demo
 from kinema.io import files
-from kinema.io.gltf.buffers import DocumentBuffers
+from kinema.io.gltf.accessors import DocumentBuffers
 from kinema.model.character import Character
 from tests.assets import FOLDER, asset
 from tests.judges import programs

@@ -8,7 +8,7 @@ import pytest
 import kinema as km
 from kinema.demo import humanoid, quadruped, spider, stairs
 from kinema.errors import InputError
-from kinema.render.bones import DrawnBones, drawn_joints
+from kinema.render.body import DrawnBones, drawn_joints
 from kinema.render.camera import VIEWS, DrawingSpace, PictureCamera
 from kinema.render.drawing import film, poses_that_fit, still, strip
 from kinema.render.look import THEMES, Look

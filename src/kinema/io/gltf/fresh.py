@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kinema.io.gltf.append import local_transform
-from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32
+from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32, local_transform
 from kinema.io.gltf.skins import to_light
 from kinema.io.names import unique
 from kinema.model.character import Character

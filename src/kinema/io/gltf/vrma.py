@@ -12,12 +12,11 @@ import numpy as np
 from kinema import validation
 from kinema.constants import LONGEST_FRAME, SHORTEST_FRAME
 from kinema.errors import InputError
-from kinema.io.gltf.append import add_clip
 from kinema.io.gltf.document import Document
 from kinema.io.gltf.document import detect as detect
 from kinema.io.gltf.fresh import add_nodes
 from kinema.io.gltf.limits import LARGEST_FILE as LARGEST_FILE
-from kinema.io.gltf.output import Output
+from kinema.io.gltf.output import Output, add_clip
 from kinema.io.gltf.reader import decode as decode
 from kinema.io.upright import Bones, clip_to_write, own_rate, upright
 from kinema.model.character import Character

@@ -14,13 +14,12 @@ from typing import Any
 
 from kinema.errors import FileError, InputError
 from kinema.io import names
-from kinema.io.gltf.append import add_clip
-from kinema.io.gltf.buffers import DocumentBuffers, beside
+from kinema.io.gltf.accessors import DocumentBuffers, beside
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document, parse
 from kinema.io.gltf.fresh import fresh
 from kinema.io.gltf.limits import LARGEST_FILE
-from kinema.io.gltf.output import Output
+from kinema.io.gltf.output import Output, add_clip
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 
