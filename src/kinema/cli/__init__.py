@@ -44,17 +44,21 @@ def _root(
     """Options of `kinema` itself."""
 
 
-app.command(rich_help_panel=_START, epilog=play.EXAMPLES)(play.play)
-app.command(rich_help_panel=_START, epilog=sample.EXAMPLES)(sample.sample)
-app.command(rich_help_panel=_FILES, epilog=info.EXAMPLES)(command(info.InfoOptions, info.info))
-app.command(rich_help_panel=_FILES, epilog=render.EXAMPLES)(command(render.RenderOptions, render.render))
-app.command(rich_help_panel=_FILES, epilog=bake.EXAMPLES)(command(bake.BakeOptions, bake.bake))
-app.command(rich_help_panel=_FILES, epilog=retarget.EXAMPLES)(command(retarget.RetargetOptions, retarget.retarget))
-app.command(rich_help_panel=_FILES, epilog=fit.EXAMPLES)(command(fit.FitOptions, fit.fit))
-app.command(rich_help_panel=_FILES, epilog=stream.EXAMPLES)(command(stream.StreamOptions, stream.stream))
-app.command(rich_help_panel=_FILES, epilog=clean.EXAMPLES)(command(clean.CleanOptions, clean.clean))
-app.command(rich_help_panel=_FILES, epilog=convert.EXAMPLES)(command(convert.ConvertOptions, convert.convert))
-app.command(rich_help_panel=_MACHINE, epilog=warmup.EXAMPLES)(warmup.warmup)
+for _panel, _module, _run in (
+    (_START, play, play.play),
+    (_START, sample, sample.sample),
+    (_FILES, info, command(info.InfoOptions, info.info)),
+    (_FILES, render, command(render.RenderOptions, render.render)),
+    (_FILES, bake, command(bake.BakeOptions, bake.bake)),
+    (_FILES, retarget, command(retarget.RetargetOptions, retarget.retarget)),
+    (_FILES, fit, command(fit.FitOptions, fit.fit)),
+    (_FILES, stream, command(stream.StreamOptions, stream.stream)),
+    (_FILES, clean, command(clean.CleanOptions, clean.clean)),
+    (_FILES, convert, command(convert.ConvertOptions, convert.convert)),
+    (_MACHINE, warmup, warmup.warmup),
+):
+    _examples = "\n\n".join(("Examples:", *_module.EXAMPLES.splitlines()))
+    app.command(rich_help_panel=_panel, epilog=_examples)(_run)
 app.command(rich_help_panel=_MACHINE, epilog=bench.EXAMPLES, context_settings=bench.SETTINGS)(bench.bench)
 
 

@@ -11,14 +11,9 @@ from kinema.io.formats import READ
 
 _clips, _start, _changes = panel("Clips"), panel("Start"), panel("Changes")
 
-EXAMPLES = """Examples:
-
-kinema bake person.glb -o out.glb --clip walk --ground stairs.glb --loops 4
-
+EXAMPLES = """kinema bake person.glb -o out.glb --clip walk --ground stairs.glb --loops 4
 kinema bake person.glb -o out.glb --clip idle --look-at 1,1.6,2 --reach left_hand=0.3,1.1,0.4
-
 kinema bake person.glb -o out.glb --clip idle --pull left_hand=0.6,0.4,0.7 --pin left_foot --pin right_foot
-
 kinema bake captures/ -o clean/ --lock-feet --jobs 4 --report figures.json"""
 
 

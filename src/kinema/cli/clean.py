@@ -17,14 +17,9 @@ _clips, _motion = panel("Clips"), panel("Motion")
 NOWHERE = Path("-")
 """The output of a command that writes none."""
 
-EXAMPLES = """Examples:
-
-kinema clean capture.bvh -o clean.bvh
-
+EXAMPLES = """kinema clean capture.bvh -o clean.bvh
 kinema clean hero.glb -o hero_clean.glb --clip "Walk*"
-
 kinema clean generated/ -o clean/ --jobs 4 --report figures.json
-
 kinema clean captures/ --check"""
 
 

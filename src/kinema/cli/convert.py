@@ -12,12 +12,8 @@ from kinema.io.formats import READ, WRITTEN
 
 _clips, _space = panel("Clips"), panel("Space")
 
-EXAMPLES = """Examples:
-
-kinema convert capture.bvh -o capture.glb
-
+EXAMPLES = """kinema convert capture.bvh -o capture.glb
 kinema convert person.glb -o walk.bvh --clip walk --fps 60
-
 kinema convert captures/ -o converted/ --to glb --unit m --jobs 4"""
 
 

@@ -20,14 +20,9 @@ if TYPE_CHECKING:
 
 _points, _motion = panel("Points"), panel("Motion")
 
-EXAMPLES = """Examples:
-
-kinema fit webcam.json --onto hero.glb -o hero_moves.glb
-
+EXAMPLES = """kinema fit webcam.json --onto hero.glb -o hero_moves.glb
 kinema fit points.npy --onto hero.glb --layout coco17 --fps 25 -o hero_moves.glb --strip compare.png
-
 kinema fit captures/ --onto hero.glb --layout plug-in-gait -o hero/ --jobs 4 --report figures.json
-
 kinema fit points.npy --layout smpl22 --scale-bones -o person.bvh"""
 
 

@@ -12,12 +12,8 @@ from kinema.cli.errors import one_line_errors
 from kinema.cli.options import RoleOptions, argument, option
 from kinema.io.formats import READ
 
-EXAMPLES = """Examples:
-
-kinema info person.glb
-
+EXAMPLES = """kinema info person.glb
 kinema info fox.glb --json
-
 kinema info rig.glb --role head=Bip01_Head"""
 
 

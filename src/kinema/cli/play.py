@@ -16,10 +16,7 @@ SCENES = {
 }
 """The scenes, and what they show."""
 
-EXAMPLES = """Examples:
-
-kinema play --list
-
+EXAMPLES = """kinema play --list
 kinema play character --port 9000 --no-browser"""
 
 

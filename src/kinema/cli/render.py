@@ -14,16 +14,10 @@ _what, _look = panel("What to draw"), panel("Appearance")
 
 VIEWS, SHOWN, THEMES = ["three-quarter", "front", "side", "back", "top"], ["bones", "skin", "both"], ["light", "dark"]
 
-EXAMPLES = """Examples:
-
-kinema render person.glb -o walk.png --clip walk --strip 7
-
+EXAMPLES = """kinema render person.glb -o walk.png --clip walk --strip 7
 kinema render spider.glb -o walk.gif --clip walk --theme dark
-
 kinema render fox.glb -o run.mp4 --clip run --fps 60
-
 kinema render person.glb -o clips.png --sheet 6
-
 kinema render fox.glb -o fox.png --clip run --time 0.3 --show both"""
 
 

@@ -15,14 +15,9 @@ _clips, _motion, _roles = panel("Clips"), panel("Motion"), panel("Roles")
 FLOORS = ("auto", "keep", "level")
 """What `--ground` takes besides a ground."""
 
-EXAMPLES = """Examples:
-
-kinema retarget walk.bvh --onto hero.glb -o hero_walks.glb
-
+EXAMPLES = """kinema retarget walk.bvh --onto hero.glb -o hero_walks.glb
 kinema retarget walk.bvh --onto hero.glb -o climbs.glb --ground stairs:0.17,0.29,8 --ground-unit m
-
 kinema retarget captures/ --onto hero.glb -o hero/ --jobs 4 --report figures.json
-
 kinema retarget dance.bvh --onto hero.glb -o dance.glb --strip compare.png"""
 
 

@@ -19,10 +19,7 @@ SAMPLES = {
 }
 """The files, and what is in them."""
 
-EXAMPLES = """Examples:
-
-kinema sample person.glb stairs.glb
-
+EXAMPLES = """kinema sample person.glb stairs.glb
 kinema sample --all -o samples/"""
 
 

@@ -6,10 +6,7 @@ from pathlib import Path
 from kinema.cli.errors import one_line_errors
 from kinema.cli.options import RoleOptions, argument, option
 
-EXAMPLES = """Examples:
-
-detector | kinema stream --onto avatar.vrm --layout mediapipe33 --vmc 127.0.0.1:39539
-
+EXAMPLES = """detector | kinema stream --onto avatar.vrm --layout mediapipe33 --vmc 127.0.0.1:39539
 kinema stream frames.jsonl --onto hero.glb --layout coco17 > poses.jsonl"""
 
 

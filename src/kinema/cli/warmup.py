@@ -7,10 +7,7 @@ import typer
 
 from kinema.cli.errors import one_line_errors
 
-EXAMPLES = """Examples:
-
-kinema warmup
-
+EXAMPLES = """kinema warmup
 kinema warmup two_bone feet"""
 
 _INTERRUPTED = 130
