@@ -25,24 +25,22 @@ class BakeOptions(GroundOptions, RoleOptions, ManyFilesOptions):
     clip: list[str] = _clips(
         "Name or pattern of the clips to bake; repeatable. Default: the only clip in the file.", default_factory=list
     )
-    name: str | None = _clips("Name of the new clip. Default: '<clip> baked'.", default=None)
+    name: str | None = _clips("Name of the new clip. Default: '<clip> baked'.")
     loops: int = _clips("Number of times to repeat the clip.", default=1)
-    fps: float | None = _clips("Frames per second. Default: the clip's own.", default=None)
-    start: float | None = _clips("Second of the clip at which to begin.", default=None)
-    end: float | None = _clips("Second of the clip at which to end.", default=None)
+    fps: float | None = _clips("Frames per second. Default: the clip's own.")
+    start: float | None = _clips("Second of the clip at which to begin.")
+    end: float | None = _clips("Second of the clip at which to end.")
     at: str = _start(
         "Where the origin of the clip is put; with Y, on the ground below that height.",
         metavar="X,Z|X,Y,Z",
         default="0,0",
     )
     heading: float | None = _start(
-        "Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else that of the clip.",
-        default=None,
+        "Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else that of the clip."
     )
     lock_feet: bool = _changes("Keep planted feet from sliding.", "--lock-feet", default=False)
     travel: bool | None = _changes(
-        "Move the character by its planted feet. Default: if it is on a ground and the clip walks in place.",
-        default=None,
+        "Move the character by its planted feet. Default: if it is on a ground and the clip walks in place."
     )
     in_place: bool = _changes("Remove the travel.", "--in-place", default=False)
     keep_strides: bool = _changes(
@@ -50,9 +48,7 @@ class BakeOptions(GroundOptions, RoleOptions, ManyFilesOptions):
         "--keep-strides",
         default=False,
     )
-    look_at: str | None = _changes(
-        "Target of head and eyes: a point, or a file of rows t,x,y,z.", metavar="X,Y,Z|CSV", default=None
-    )
+    look_at: str | None = _changes("Target of head and eyes: a point, or a file of rows t,x,y,z.", metavar="X,Y,Z|CSV")
     reach: list[str] = _changes(
         "Target of a hand or foot: left_hand=0.4,1.2,0.5. Only the limb moves. Once per limb.",
         metavar="ROLE=X,Y,Z|CSV",

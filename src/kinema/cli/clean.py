@@ -44,7 +44,7 @@ class CleanOptions(RoleOptions, ManyFilesOptions):
     floor: str = _motion("Bring feet to one level floor.", metavar="level|keep", default="level")
     lock: bool = _motion("Keep standing feet in place.", default=True)
     repair: bool = _motion("Take out pops, noise and poses of calibration.", default=True)
-    loop: bool | None = _motion("Close the seam of loops. Default: where feet end as they begin.", default=None)
+    loop: bool | None = _motion("Close the seam of loops. Default: where feet end as they begin.")
 
 
 def clean(options: CleanOptions) -> None:

@@ -25,18 +25,17 @@ class ConvertOptions(ManyFilesOptions):
     to: str | None = option(
         "Format of the new files in a folder. Default: that of each file if it is written, else glb.",
         metavar="|".join(suffix[1:] for suffix in WRITTEN),
-        default=None,
     )
     clip: list[str] = _clips(
         "Name or pattern of the clips to keep; repeatable. Default: all that the format holds.", default_factory=list
     )
-    start: float | None = _clips("Second of the clips at which to begin.", default=None)
-    end: float | None = _clips("Second of the clips at which to end.", default=None)
-    fps: float | None = _clips("Frames per second. Default: the clips' own keys.", default=None)
+    start: float | None = _clips("Second of the clips at which to begin.")
+    end: float | None = _clips("Second of the clips at which to end.")
+    fps: float | None = _clips("Frames per second. Default: the clips' own keys.")
     unit: str | None = _space(
-        "Unit of the new file: m, cm, mm, dm, ft or in. That of the old one is estimated from the body.", default=None
+        "Unit of the new file: m, cm, mm, dm, ft or in. That of the old one is estimated from the body."
     )
-    up: str | None = _space("Direction of up in the new file.", metavar="y|z", default=None)
+    up: str | None = _space("Direction of up in the new file.", metavar="y|z")
 
 
 def convert(options: ConvertOptions) -> None:

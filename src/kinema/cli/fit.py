@@ -33,25 +33,21 @@ class FitOptions(RoleOptions, ManyFilesOptions):
     files: list[str] = argument(
         "Points (.npy .npz .csv .json .trc .c3d), folders or patterns; a folder of .json frames."
     )
-    onto: Path | None = option("The character that is to move.", default=None)
-    layout: str | None = option(
-        "Which point is which: coco17, mediapipe33, ... Default: what the file says.", default=None
-    )
-    fps: float | None = _points("Frames per second. Default: the file's, else 30.", default=None)
-    up: str | None = _points("The axis that is up. Default: found.", metavar="+y|-y|+z|...", default=None)
-    unit: float | None = _points("Metres of the points' unit. Default: found.", default=None)
-    depth: float | None = _points(
-        "Noise of the third coordinate, relative to the others. Default: measured.", default=None
-    )
+    onto: Path | None = option("The character that is to move.")
+    layout: str | None = option("Which point is which: coco17, mediapipe33, ... Default: what the file says.")
+    fps: float | None = _points("Frames per second. Default: the file's, else 30.")
+    up: str | None = _points("The axis that is up. Default: found.", metavar="+y|-y|+z|...")
+    unit: float | None = _points("Metres of the points' unit. Default: found.")
+    depth: float | None = _points("Noise of the third coordinate, relative to the others. Default: measured.")
     camera: str | None = _points(
-        "Of points in a picture: its size and the field of view.", metavar="WIDTH,HEIGHT[,DEGREES]", default=None
+        "Of points in a picture: its size and the field of view.", metavar="WIDTH,HEIGHT[,DEGREES]"
     )
-    person: int | None = _points("Take only this person. Default: all.", min=1, default=None)
-    cutoff: float | None = _motion("Hz that are left of the motion. Default: by the noise.", default=None)
+    person: int | None = _points("Take only this person. Default: all.", min=1)
+    cutoff: float | None = _motion("Hz that are left of the motion. Default: by the noise.")
     unswap: bool = _motion("Mend swapped left and right.", default=True)
     contacts: bool = _motion("Keep standing feet on the floor and in place.", default=True)
     scale_bones: bool = _motion("Write the person's own skeleton. Needs no --onto.", "--scale-bones", default=False)
-    strip: Path | None = option("Draw the person and the result, one below the other.", metavar="PNG", default=None)
+    strip: Path | None = option("Draw the person and the result, one below the other.", metavar="PNG")
 
 
 def fit(options: FitOptions) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +28,11 @@ _NOT_IN_FINGERPRINT = ("files", "output", "jobs", "dask", "report", "force")
 class ManyFilesOptions:
     """The options of all commands that write new files."""
 
-    output: Path = option(f"The new file ({' '.join(WRITTEN)}), or a folder.", "--output", "-o")
-    report: Path | None = option("Write all figures to this file, as JSON.", default=None)
+    output: Path = option(f"The new file ({' '.join(WRITTEN)}), or a folder.", "--output", "-o", default=MISSING)
+    report: Path | None = option("Write all figures to this file, as JSON.")
     force: bool = option("Replace existing files.", "--force", default=False)
     jobs: int = _many("Number of parallel processes.", min=1, default=1)
-    dask: str | None = _many("Run on this Dask scheduler.", metavar="ADDRESS", default=None)
+    dask: str | None = _many("Run on this Dask scheduler.", metavar="ADDRESS")
 
     def fingerprint(self, named: Iterable[str | Path | None]) -> str:
         """Hash every option that affects the result, and those files that the options name."""

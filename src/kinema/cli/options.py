@@ -21,12 +21,13 @@ Options = TypeVar("Options")
 def panel(name: str | None) -> Callable[..., Any]:
     """Return what makes an option in one panel of the help.
 
-    It takes the option's text, its names, what else Typer takes, and the default of its field.
+    It takes the option's text, its names, its default (MISSING for one that must be given), and what else Typer takes.
     """
 
-    def option(text: str, *names: str, **more: Any) -> Any:
-        defaults = {key: more.pop(key) for key in ("default", "default_factory") if key in more}
-        return field(metadata={"typer": typer.Option(*names, help=text, rich_help_panel=name, **more)}, **defaults)
+    def option(text: str, *names: str, default: Any = None, default_factory: Any = MISSING, **more: Any) -> Any:
+        default = default if default_factory is MISSING else MISSING
+        metadata = {"typer": typer.Option(*names, help=text, rich_help_panel=name, **more)}
+        return field(default=default, default_factory=default_factory, metadata=metadata)
 
     return option
 
@@ -73,11 +74,10 @@ class GroundOptions:
 
     ground: str | None = _ground(
         "A height, slope:DEGREES, stairs:RISE,RUN[,COUNT], a mesh (.glb) or a height map (.npy, .png). Slopes "
-        "and stairs rise towards +Z, stairs from z = 0 on; negative ones go down.",
-        default=None,
+        "and stairs rise towards +Z, stairs from z = 0 on; negative ones go down."
     )
-    ground_size: str | None = _ground("Extent of a height map.", metavar="X,Z", default=None)
-    ground_height: str | None = _ground("Lowest and highest point of a height map.", metavar="LOW,HIGH", default=None)
+    ground_size: str | None = _ground("Extent of a height map.", metavar="X,Z")
+    ground_height: str | None = _ground("Lowest and highest point of a height map.", metavar="LOW,HIGH")
 
     ground_unit: str = _ground(
         "Unit of all lengths of the ground. Default: that of the file.", metavar="m|cm|mm|dm|ft|in", default=""
@@ -103,7 +103,7 @@ class RoleOptions:
         metavar="ROLE=JOINT,...",
         default_factory=list,
     )
-    roles: Path | None = _roles("A file with roles.", metavar="TOML", default=None)
+    roles: Path | None = _roles("A file with roles.", metavar="TOML")
 
     def overrides(self) -> Overrides:
         """The roles that are given; `--role` takes precedence over `--roles`."""

@@ -1,6 +1,6 @@
 """`kinema render`: pictures and films. The work is done in `kinema.render`, imported when the command runs."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 
 import typer
@@ -26,11 +26,13 @@ class RenderOptions(GroundOptions, RoleOptions):
     """The options of `kinema render`."""
 
     file: Path = argument(f"A character: {' '.join(READ)}.")
-    output: Path = option("The new file: a picture (.png) or a film (.gif, .mp4, .webm).", "--output", "-o")
-    clip: str | None = _what("Name of the clip. Default: the first.", default=None)
-    time: str | None = _what("Seconds: a moment or a range.", metavar="T|FROM:TO", default=None)
-    strip: int | None = _what("Draw N poses in one picture.", metavar="N", default=None)
-    sheet: int | None = _what("Draw N moments of each clip, a row for each, or of --clip.", metavar="N", default=None)
+    output: Path = option(
+        "The new file: a picture (.png) or a film (.gif, .mp4, .webm).", "--output", "-o", default=MISSING
+    )
+    clip: str | None = _what("Name of the clip. Default: the first.")
+    time: str | None = _what("Seconds: a moment or a range.", metavar="T|FROM:TO")
+    strip: int | None = _what("Draw N poses in one picture.", metavar="N")
+    sheet: int | None = _what("Draw N moments of each clip, a row for each, or of --clip.", metavar="N")
     fps: float = _what("Frames per second of a film.", default=25.0)
     show: str = _look(
         "Bones, skin, or bones through the skin.", metavar="|".join(SHOWN), autocompletion=SHOWN.copy, default="bones"
@@ -39,10 +41,9 @@ class RenderOptions(GroundOptions, RoleOptions):
         f"{', '.join(VIEWS)}; or degrees from the front towards its right, and upwards.",
         metavar="NAME|AZ,EL",
         autocompletion=VIEWS.copy,
-        default=None,
     )
     size: str | None = _look(
-        "Pixels. Default: 640x480; film 480x360, strip 960 wide, one of a sheet 160x120.", metavar="WxH", default=None
+        "Pixels. Default: 640x480; film 480x360, strip 960 wide, one of a sheet 160x120.", metavar="WxH"
     )
     theme: str = _look("Colours.", metavar="|".join(THEMES), autocompletion=THEMES.copy, default="light")
     force: bool = option("Replace an existing file.", "--force", default=False)

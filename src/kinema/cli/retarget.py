@@ -1,6 +1,6 @@
 """`kinema retarget`: its options. The work is done in `kinema.cli.retarget_order` and `kinema.retargeting`."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 
 import typer
@@ -26,28 +26,26 @@ class RetargetOptions(GroundOptions, RoleOptions, ManyFilesOptions):
     """The options of `kinema retarget`, as they were typed."""
 
     files: list[str] = argument(f"Motions ({' '.join(READ)}), folders or patterns.")
-    onto: Path = option("The character that is to move.")
+    onto: Path = option("The character that is to move.", default=MISSING)
     clip: list[str] = _clips(
         "Name or pattern of the clips; repeatable. Default: the only clip in the file.", default_factory=list
     )
-    name: str | None = _clips("Name of the new clip. Default: that of the old one.", default=None)
-    fps: float | None = _clips("Frames per second. Default: the clip's own.", default=None)
+    name: str | None = _clips("Name of the new clip. Default: that of the old one.")
+    fps: float | None = _clips("Frames per second. Default: the clip's own.")
     contacts: bool = _motion("Keep standing feet on the floor.", default=True)
     lock: bool = _motion("Keep standing feet from sliding.", default=True)
     hands: float = _motion("0 to 1: how much hands that touch go on to touch, on another shape.", default=0.0)
     arm_space: float = _motion("0 to 1: how much arms keep clear of a broader body.", default=0.0)
     mirror: bool = _motion("Swap left and right.", "--mirror", default=False)
-    scale: float | None = _motion(
-        "Length of the character per length of the motion. Default: the ratio of their legs.", default=None
-    )
-    facing: float | None = _motion("Initial heading, degrees from +Z towards +X. Default: as captured.", default=None)
+    scale: float | None = _motion("Length of the character per length of the motion. Default: the ratio of their legs.")
+    facing: float | None = _motion("Initial heading, degrees from +Z towards +X. Default: as captured.")
     onto_role: list[str] = _roles(
         "Like --role, for the character. Repeatable.", metavar="ROLE=JOINT,...", default_factory=list
     )
-    onto_roles: Path | None = _roles("A file with the character's roles.", metavar="TOML", default=None)
-    map: Path | None = _roles("Joints that follow other ones than found; see --save-map.", metavar="TOML", default=None)
-    save_map: Path | None = _roles("Write which joint follows which, to correct it.", metavar="TOML", default=None)
-    strip: Path | None = option("Draw the motion and the result, one below the other.", metavar="PNG", default=None)
+    onto_roles: Path | None = _roles("A file with the character's roles.", metavar="TOML")
+    map: Path | None = _roles("Joints that follow other ones than found; see --save-map.", metavar="TOML")
+    save_map: Path | None = _roles("Write which joint follows which, to correct it.", metavar="TOML")
+    strip: Path | None = option("Draw the motion and the result, one below the other.", metavar="PNG")
 
 
 def retarget(options: RetargetOptions) -> None:

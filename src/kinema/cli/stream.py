@@ -1,6 +1,6 @@
 """`kinema stream`: poses from points as they arrive. The work is done in `kinema.fitting`."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 
 from kinema.cli.errors import one_line_errors
@@ -15,13 +15,11 @@ class StreamOptions(RoleOptions):
     """The options of `kinema stream`, as they were typed."""
 
     file: str = argument('JSON lines {"t": seconds, "points": [[x, y, z], ...]}; - reads stdin.', default="-")
-    onto: Path = option("The character that is to move.")
-    layout: str = option("Which point is which: mediapipe33, coco17, ...")
+    onto: Path = option("The character that is to move.", default=MISSING)
+    layout: str = option("Which point is which: mediapipe33, coco17, ...", default=MISSING)
     lag: int = option("Frames that a pose is late; none is as noisy as the points.", min=0, default=2)
-    vmc: str | None = option(
-        "Send VMC messages there instead of writing JSON lines.", metavar="[HOST:]PORT", default=None
-    )
-    up: str | None = option("The axis that is up. Default: found.", metavar="+y|-y|+z|...", default=None)
+    vmc: str | None = option("Send VMC messages there instead of writing JSON lines.", metavar="[HOST:]PORT")
+    up: str | None = option("The axis that is up. Default: found.", metavar="+y|-y|+z|...")
     contacts: bool = option("Keep standing feet on the floor and in place.", default=True)
 
 
