@@ -2,7 +2,8 @@
 
 Takes on stdin a list of {file, times}: for each clip of the file, in its order, the seconds to look at. Gives on
 stdout, for each file, {clips}: for each clip and moment, [name, (x, y, z)] in glTF's axes, of every bone and of every
-object that does not follow one; a name may come twice. Or {error}.
+object that does not follow one; a name may come twice. Of FBX files its world matrix in Blender's axes instead of the
+position. Or {error}.
 """
 
 import json
@@ -28,7 +29,8 @@ def judge(job):
         clear()
         bpy.ops.import_scene.fbx(filepath=str(file), anim_offset=0.0)
         rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
-        return {"clips": [[places_at(time * rate) for time in job["times"][0]]]}
+        frames = [transforms_at(time * rate) for time in job["times"][0]]
+        return {"clips": [[[(name, [list(row) for row in at]) for name, at in frame] for frame in frames]]}
     tree, binary = contents(file)
     rest = placements_at_rest(tree, binary) if binary else {}
     open_gltf(file)
@@ -100,14 +102,19 @@ def follows_bones(thing):
 
 
 def places_at(frame):
+    positions = [(name, at.translation) for name, at in transforms_at(frame)]
+    return [(name, (x, z, -y)) for name, (x, y, z) in positions]  # Blender's z is up.
+
+
+def transforms_at(frame):
     bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))
-    positions = []
+    found = []
     for thing in bpy.data.objects:
         if not follows_bones(thing):
-            positions.append((thing.name, thing.matrix_world.translation))
+            found.append((thing.name, thing.matrix_world.copy()))
         if thing.type == "ARMATURE":
-            positions += [(bone.name, (thing.matrix_world @ bone.matrix).translation) for bone in thing.pose.bones]
-    return [(name, (x, z, -y)) for name, (x, y, z) in positions]  # Blender's z is up.
+            found += [(bone.name, thing.matrix_world @ bone.matrix) for bone in thing.pose.bones]
+    return found
 
 
 def attempt(job):

@@ -112,3 +112,12 @@ def test_shapes_are_noted():
     blend = element("Deformer", 400, "Deformer::", "BlendShape")
     character = build.read(file([model(1, "A", "Mesh"), square(), blend], [("OO", SHAPE, 1), ("OO", 400, SHAPE)]))
     assert character.source.problems == ["mesh of 'A' has shapes; it is shown without them"]
+
+
+@pytest.mark.parametrize("kind", ["NurbsCurve", "NurbsSurface", "Line", "Boundary"])
+def test_geometry_that_is_no_mesh_is_noted(kind):
+    points = element("Points", [0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    tree = file([model(1, "A", kind), element("Geometry", 2, "", kind, inside=[points])], [("OO", 2, 1)])
+    assert build.read(tree).source.problems == [f"{kind} geometry of 'A' is not read"]
+    old = [element("Objects", inside=[element("Model", "Model::A", kind, inside=[points])])]
+    assert build.read(old, 6100).source.problems == [f"{kind} geometry of 'A' is not read"]

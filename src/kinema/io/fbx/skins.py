@@ -83,6 +83,8 @@ def read_shown(document: FbxDocument, nodes: list[Node], space: Space) -> list[S
 def _geometries(document: FbxDocument, node: Object) -> list[tuple[Element, Object]]:
     """Return the meshes of a node, each with the object that its skin is connected to."""
     if document.version < SEVEN:
+        if node.element.maybe("Points") is not None:
+            document.problems.append(f"{node.subtype or 'unknown'} geometry of {node.name!r} is not read")
         return [(node.element, node)] if node.element.maybe("Vertices") is not None else []
     found = []
     for geometry, _ in document.below(node, "Geometry"):
