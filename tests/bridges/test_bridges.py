@@ -102,9 +102,8 @@ def test_viser_sends_one_array_a_frame():
     try:
         show = bridge("viser").add(server, animator)
         show(frame)
-        handle = server.scene.get_handle_by_name("/characters") if hasattr(server.scene, "get_handle_by_name") else None
-        if handle is not None:
-            np.testing.assert_allclose(handle.vertices, Surface.of(animator).points(frame, z_up=True), atol=1e-6)
+        handle = server.scene._handle_from_node_name["/characters"]
+        np.testing.assert_allclose(handle.vertices, Surface.of(animator).points(frame, z_up=True), atol=1e-6)
     finally:
         server.stop()
 
@@ -132,24 +131,66 @@ def test_mujoco_gets_a_capsule_for_each_bone():
         bridge("mujoco").add(mujoco.MjvScene(mujoco.MjModel.from_xml_string("<mujoco/>"), maxgeom=1), animator)
 
 
+def seen(picture):
+    """The share of a picture, (height, width, 3), that is not black, by column: where characters are."""
+    return (np.asarray(picture)[..., :3] > 10).any(axis=-1).mean(axis=0)
+
+
 @pytest.mark.skipif("DISPLAY" not in os.environ, reason="raylib opens a window")
-def test_raylib_draws_the_surface():
+@pytest.mark.parametrize("count", [None, 4])
+def test_raylib_draws_all_triangles(count):
+    """Four characters need more vertices than one of raylib's meshes can have."""
     pyray = pytest.importorskip("pyray")
-    animator, frame = animated()
+    animator, _ = animated(count)
+    if count:
+        animator.set_transform([(0.8 * k - 1.2, 0, 0) for k in range(count)])
+    frame = animator.update(0.0)
     pyray.init_window(320, 240, "kinema")
     try:
         model, show = bridge("pyray").add(animator)
         show(frame)
-        assert model.meshes[0].triangleCount == len(Surface.of(animator).triangles)
+        triangles = sum(model.meshes[k].triangleCount for k in range(model.meshCount))
+        assert triangles == len(Surface.of(animator).triangles)
+        assert model.meshCount == (3 if count else 1)
+        camera = pyray.Camera3D((0, 1, 6), (0, 1, 0), (0, 1, 0), 40.0, pyray.CAMERA_PERSPECTIVE)
+        for _ in range(2):
+            pyray.begin_drawing()
+            pyray.clear_background((0, 0, 0, 255))
+            pyray.begin_mode_3d(camera)
+            pyray.draw_model(model, (0, 0, 0), 1.0, pyray.WHITE)
+            pyray.end_mode_3d()
+            pyray.end_drawing()
+        shot = pyray.load_image_from_screen()
+        pixels = pyray.ffi.buffer(pyray.ffi.cast("char *", shot.data), 4 * shot.width * shot.height)
+        columns = seen(np.frombuffer(pixels, np.uint8).reshape(shot.height, shot.width, 4))
+        bodies = np.count_nonzero(np.diff((columns > 0.2).astype(int)) == 1)
+        assert bodies == (count or 1)
+        pyray.unload_model(model)
     finally:
         pyray.close_window()
 
 
 @pytest.mark.skipif("DISPLAY" not in os.environ, reason="pyglet opens a window")
-def test_pyglet_gets_the_surface():
+def test_pyglet_draws_the_surface():
     pyglet = pytest.importorskip("pyglet")
-    animator, frame = animated()
+    from pyglet.math import Mat4, Vec3
+
+    animator, _ = animated()
+    animator.set_transform((0.0, 0.0, 0.0))
     window = pyglet.window.Window(320, 240, visible=False)
     batch = pyglet.graphics.Batch()
-    bridge("pyglet").add(batch, animator)(frame)
+    show = bridge("pyglet").add(batch, animator)
+    window.projection = Mat4.perspective_projection(320 / 240, 0.1, 100.0, 40.0)
+    window.view = Mat4.look_at(Vec3(0, 1, 6), Vec3(0, 1, 0), Vec3(0, 1, 0))
+    drawn = []
+    for aside in (0.0, 1.0):
+        animator.set_transform((aside, 0.0, 0.0))
+        show(animator.update(0.0))
+        window.clear()
+        batch.draw()
+        data = pyglet.image.get_buffer_manager().get_color_buffer().get_image_data().get_data("RGB", -320 * 3)
+        drawn.append(np.flatnonzero(seen(np.frombuffer(data, np.uint8).reshape(240, 320, 3)) > 0.2).mean())
     window.close()
+    # 240 pixels are 2 * 6 m * tan(20 degrees) high there.
+    assert drawn[0] == pytest.approx(160, abs=6)
+    assert drawn[1] - drawn[0] == pytest.approx(240 / (12 * np.tan(np.radians(20))), rel=0.1)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from kinema.bridges.surface import Surface
 from kinema.stages.animator import Animator, Frame
 
@@ -44,8 +46,8 @@ def add(batch: Any, animator: Animator) -> Callable[[Frame], None]:
     )
 
     def show(frame: Frame) -> None:
-        points = surface.points(frame)
-        drawn.position[:] = points.reshape(-1)
-        drawn.normals[:] = surface.normals(frame).reshape(-1)
+        # Asking for an attribute marks it for upload; its memory takes an array, number by number it would be slow.
+        np.frombuffer(drawn.position, np.float32)[:] = surface.points(frame).reshape(-1)
+        np.frombuffer(drawn.normals, np.float32)[:] = surface.normals(frame).reshape(-1)
 
     return show

@@ -1,4 +1,4 @@
-"""raylib: characters as a model that `pyray.draw_model` draws. One upload a frame."""
+"""raylib: characters as a model that `pyray.draw_model` draws. One upload for each of its meshes a frame."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +11,9 @@ from kinema.stages.animator import Animator, Frame
 POSITIONS, NORMALS = 0, 2
 """Numbers of a mesh's buffers in raylib."""
 
+CORNERS = 3 * (65_536 // 3)
+"""Corners of triangles in a mesh: indices have 16 bits, so it has no more vertices than they can number."""
+
 
 def add(animator: Animator) -> tuple[Any, Callable[[Frame], None]]:
     """Make a model of the characters of an animator, after `pyray.init_window`. Returns the model and a function that
@@ -19,30 +22,42 @@ def add(animator: Animator) -> tuple[Any, Callable[[Frame], None]]:
     import pyray
 
     surface = Surface.of(animator)
-    # Its indices have 16 bits, so triangles get vertices of their own.
-    corners = surface.triangles.reshape(-1)
-    mesh = pyray.Mesh()
-    mesh.vertexCount, mesh.triangleCount = len(corners), len(surface.triangles)
-    kept = [np.zeros((len(corners), 3), np.float32), np.zeros((len(corners), 3), np.float32)]
-    mesh.vertices, mesh.normals = (_allocated(pyray, "float *", array) for array in kept)
-    mesh.colors = _allocated(pyray, "unsigned char *", surface.bytes_of_colours()[corners])
-    pyray.upload_mesh(mesh, True)
-    model = pyray.load_model_from_mesh(mesh)
+    corners, colours = surface.triangles.reshape(-1), surface.bytes_of_colours()
+    parts = [np.unique(corners[k : k + CORNERS], return_inverse=True) for k in range(0, len(corners), CORNERS)]
+    meshes = [_mesh(pyray, colours[used], indices) for used, indices in parts]
+    model = pyray.load_model_from_mesh(meshes[0])
+    pyray.mem_free(model.meshes)
+    pyray.mem_free(model.meshMaterial)
+    model.meshCount = len(meshes)
+    model.meshes = _allocated(pyray, "Mesh *", b"".join(bytes(pyray.ffi.buffer(pyray.ffi.addressof(mesh))) for mesh in meshes))
+    model.meshMaterial = _allocated(pyray, "int *", np.zeros(len(meshes), np.int32))
 
     def show(frame: Frame) -> None:
-        points = surface.points(frame)
-        directions = surface.normals(frame)
-        for buffer, values in ((POSITIONS, points), (NORMALS, directions)):
-            data = np.ascontiguousarray(values[corners])
-            memory = pyray.ffi.cast("void *", pyray.ffi.from_buffer(data))
-            pyray.update_mesh_buffer(model.meshes[0], buffer, memory, data.nbytes, 0)
+        for buffer, values in ((POSITIONS, surface.points(frame)), (NORMALS, surface.normals(frame))):
+            for mesh, (used, _) in zip(meshes, parts, strict=True):
+                data = values[used]
+                memory = pyray.ffi.cast("void *", pyray.ffi.from_buffer(data))
+                pyray.update_mesh_buffer(mesh, buffer, memory, data.nbytes, 0)
 
     return model, show
 
 
-def _allocated(pyray: Any, kind: str, array: Any) -> Any:
-    """A copy of an array in memory that raylib frees."""
-    data = np.ascontiguousarray(array)
-    memory = pyray.mem_alloc(data.nbytes)
-    pyray.ffi.memmove(memory, pyray.ffi.from_buffer(data), data.nbytes)
+def _mesh(pyray: Any, colours: Any, indices: Any) -> Any:
+    """A mesh on the graphics card whose vertices have these colours and no places yet."""
+    mesh = pyray.Mesh()
+    mesh.vertexCount, mesh.triangleCount = len(colours), len(indices) // 3
+    mesh.vertices, mesh.normals = (
+        _allocated(pyray, "float *", np.zeros((len(colours), 3), np.float32)) for _ in range(2)
+    )
+    mesh.colors = _allocated(pyray, "unsigned char *", colours)
+    mesh.indices = _allocated(pyray, "unsigned short *", indices.astype(np.uint16))
+    pyray.upload_mesh(mesh, True)
+    return mesh
+
+
+def _allocated(pyray: Any, kind: str, data: Any) -> Any:
+    """A copy of an array or of bytes in memory that raylib frees."""
+    size = memoryview(data).nbytes
+    memory = pyray.mem_alloc(size)
+    pyray.ffi.memmove(memory, pyray.ffi.from_buffer(data), size)
     return pyray.ffi.cast(kind, memory)

@@ -51,12 +51,12 @@ class Surface:
     def points(self, frame: Frame, z_up: bool = False) -> Any:
         """Return (V, 3), float32: the vertices of all characters in a frame, in world space."""
         palette = self._palette(frame, z_up)
-        return np.concatenate([skin.deform(palette) for skin in self.skins], axis=1).reshape(-1, 3)
+        return _joined([skin.deform(palette) for skin in self.skins])
 
     def normals(self, frame: Frame, z_up: bool = False) -> Any:
         """Return (V, 3), float32: the normals of all vertices in a frame."""
         palette = self._palette(frame, z_up)
-        return np.concatenate([skin.deform_normals(palette) for skin in self.skins], axis=1).reshape(-1, 3)
+        return _joined([skin.deform_normals(palette) for skin in self.skins])
 
     def _palette(self, frame: Frame, z_up: bool) -> Any:
         palette = np.asarray(frame.palette, np.float32)
@@ -67,6 +67,11 @@ class Surface:
         """Return (V, 4), uint8: red, green, blue and opaque."""
         opaque = np.ones((len(self.colours), 1), np.float32)
         return np.round(255 * np.clip(np.concatenate((self.colours, opaque), axis=1), 0, 1)).astype(np.uint8)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """(V, 3): the vertices of all skins of one character after the other. parts: (N, V, 3) of each skin."""
+    return (parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)).reshape(-1, 3)
 
 
 def _bones(character: Character) -> Skin:
