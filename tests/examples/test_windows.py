@@ -1,9 +1,12 @@
 """Blocks of the documents that open a window: they run for some frames where their package is installed."""
 
+import os
 import re
 from pathlib import Path
 
 import pytest
+
+from tests.documents import python_blocks
 
 DOCS = Path(__file__).parents[2] / "docs"
 FRAMES = 10
@@ -14,6 +17,97 @@ def block(page, word):
     found = re.findall(r"```py\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)
     (one,) = [text for text in found if word in text]
     return one
+
+
+def animator():
+    """The first block of the page, which the others go on from."""
+    names = {}
+    exec(python_blocks(DOCS / "bridges.md")[0], names)
+    return names
+
+
+needs_a_screen = pytest.mark.skipif("DISPLAY" not in os.environ, reason="a window needs a screen")
+
+
+def test_the_block_of_viser_runs(monkeypatch):
+    viser = pytest.importorskip("viser")
+    served = []
+
+    class Server(viser.ViserServer):
+        def __init__(self, **settings):
+            super().__init__(**settings, port=0, verbose=False)
+            served.append(self)
+
+    monkeypatch.setattr(viser, "ViserServer", Server)
+    exec(block("bridges.md", "import viser").replace("while True", f"for _ in range({FRAMES})"), animator())
+    assert served[0].scene._handle_from_node_name["/characters"].vertices[:, 2].max() > 1.5
+    served[0].stop()
+
+
+def test_the_block_of_rerun_runs(monkeypatch, tmp_path):
+    pytest.importorskip("rerun")
+    monkeypatch.chdir(tmp_path)
+    text = block("bridges.md", "import rerun")
+    exec(text.replace(", spawn=True)", '); rerun.save("walk.rrd")').replace("300", str(FRAMES)), animator())
+    assert (tmp_path / "walk.rrd").exists()
+
+
+@needs_a_screen
+def test_the_block_of_raylib_runs(monkeypatch):
+    pyray = pytest.importorskip("pyray")
+    closes = iter([False] * FRAMES + [True])
+    monkeypatch.setattr(pyray, "window_should_close", lambda: next(closes))
+    names = animator()
+    exec(block("bridges.md", "pyray"), names)
+    assert names["z"] > 0.05
+    pyray.close_window()
+
+
+@needs_a_screen
+def test_the_block_of_pyglet_runs():
+    pytest.importorskip("pyglet")
+    names = animator()
+    exec(block("bridges.md", "pyglet").replace("pyglet.app.run()", ""), names)
+    for _ in range(FRAMES):
+        names["on_draw"]()
+    assert names["animator"].update(0.0).transform[2, 3] > 0.05
+    names["window"].close()
+
+
+def test_the_block_of_mujoco_runs(monkeypatch):
+    mujoco = pytest.importorskip("mujoco")
+    pytest.importorskip("mujoco.viewer")
+
+    class Viewer:
+        """What a passive viewer offers, without a window."""
+
+        def __init__(self, model, data):
+            self.user_scn, self.left = mujoco.MjvScene(model, maxgeom=1000), FRAMES
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def is_running(self):
+            self.left -= 1
+            return self.left >= 0
+
+        def sync(self):
+            pass
+
+    monkeypatch.setattr(mujoco.viewer, "launch_passive", Viewer)
+    names = animator()
+    exec(block("bridges.md", "launch_passive"), names)
+    assert names["viewer"].user_scn.ngeom > 20
+
+
+def test_the_block_of_trimesh_runs(monkeypatch, tmp_path):
+    pytest.importorskip("trimesh")
+    monkeypatch.chdir(tmp_path)
+    exec(block("bridges.md", "import trimesh"), animator())
+    assert (tmp_path / "frame.obj").stat().st_size > 100_000
 
 
 def code_lines(text):
