@@ -15,7 +15,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl --include='test_*.py' plain_python_only tests)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/planar tests/stages
 
-.PHONY: blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
+.PHONY: pictures blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
 
 play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
@@ -158,6 +158,10 @@ docs: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	$(BIN)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs blender src/kinema --skip "*.svg,*.png,*.gif,*/node_modules/*,*/page/*,*.json,*.ts" --ignore-words-list tread,treads,fro,mot,buss,thi
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+# The pictures of the docs that are older than what they show. Needs the test files, Chromium, all viewers and a screen.
+pictures: page
+	$(BIN)/python -m benchmarks.provenance
 
 # Lines by room: code, docstrings, comments, imports, blanks; the longest function, the most parameters.
 size: $(INSTALLED)

@@ -1,8 +1,11 @@
-"""Say of which sources a committed figure speaks, and notice when they have changed since.
+"""Say of which sources a committed figure or picture speaks, and notice when they have changed since.
 
 Every file in `benchmarks/results` carries the commit it was measured at and a fingerprint of the sources that its
 figures depend on. Comments, docstrings and layout do not count. `tests/test_provenance.py` fails when a fingerprint is
 not that of today's sources, with the command that measures again.
+
+Pictures of the docs have their fingerprints in `docs/pictures/made.json`. `python -m benchmarks.provenance` runs the
+scripts of those that are out of date; look at what they have drawn, then commit it.
 """
 
 from __future__ import annotations
@@ -10,9 +13,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import io
+import json
 import os
 import re
 import subprocess
+import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +27,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
+MADE = ROOT / "docs" / "pictures" / "made.json"
 
 _CHARACTERS = ("math", "model", "solvers/limb", "solvers/chain", "solvers/body", "world", "stages")
 """Rooms that decide how a character moves."""
@@ -79,6 +85,38 @@ FIGURES = {
 """Every file of committed figures."""
 
 
+_PICTURE, _DRAWN = "docs/pictures/", ("render", "demo/characters")
+
+
+def _drawn(script: str, *rooms: str, folder: str = "") -> Figures:
+    """Return pictures that a script in their folder draws."""
+    command = f"{_PICTURE}{script}{' ' if folder else ''}{folder}"
+    return Figures((*_DRAWN, *rooms), (_PICTURE + script,), command)
+
+
+PICTURES = {
+    "arm.gif": _drawn("make_arm.py", "demo/scenes/arm.py", "demo/scenes/sorting.py"),
+    "bridges.png": Figures(("bridges", "demo/characters"), (_PICTURE + "make_bridges.py",), _PICTURE + "make_bridges.py"),
+    **dict.fromkeys(
+        ("course.png", "spider.png", "strip.png", "sheet.png", "walk.gif", "stairs.gif"),
+        _drawn("make_pictures.py", "demo/terrain.py", "stages/feet", "stages/walk", "stages/legs"),
+    ),
+    **dict.fromkeys(("full_body.png", "full_body_pulls.png"), _drawn("make_full_body.py", "solvers/body")),
+    "growth.png": Figures(("solvers",), ("benchmarks/growth.py",), "-m benchmarks --plot docs/pictures"),
+    "layouts.svg": Figures(("fitting/layouts.py",), (_PICTURE + "make_layouts.py",), _PICTURE + "make_layouts.py"),
+    "axes.svg": Figures((), (_PICTURE + "make_axes.py",), _PICTURE + "make_axes.py"),
+    **dict.fromkeys(
+        (f"playground_{name}.png" for name in "planar arm character guest creature crowd lab phone".split()),
+        Figures(("playground", "demo/scenes"), ("tests/e2e/pictures.py",), "-m tests.e2e.pictures"),
+    ),
+    "retargeting.png": _drawn("make_retargeting.py", "retargeting", folder="../shared/assets"),
+    "two_bone.svg": Figures(("solvers/limb",), (_PICTURE + "make_two_bone.py",), _PICTURE + "make_two_bone.py"),
+    "walker_2d.png": Figures(("planar",), (_PICTURE + "make_walker_2d.py",), _PICTURE + "make_walker_2d.py"),
+    "walks.png": _drawn("make_walks.py", "bake", folder="../shared/assets/gltf"),
+}
+"""Every picture of the docs. The commands are arguments of Python, in the root of the repository."""
+
+
 def made(name: str) -> dict[str, str]:
     """Return what a file of figures says about its origin: the commit and the fingerprint of its sources."""
     return {"commit": commit(), "sources": fingerprint(name)}
@@ -105,7 +143,7 @@ def _git(*words: str) -> str:
 
 
 def fingerprint(name: str) -> str:
-    """Return 12 hexadecimal digits that change with the sources that a file of figures depends on."""
+    """Return 12 hexadecimal digits that change with the sources that a file of figures or a picture depends on."""
     digest = hashlib.sha256()
     for path in sources(name):
         digest.update(f"{path.relative_to(ROOT).as_posix()} {_content(path)}\n".encode())
@@ -114,7 +152,7 @@ def fingerprint(name: str) -> str:
 
 def sources(name: str) -> list[Path]:
     """Return the sources that a file of figures depends on."""
-    figures = FIGURES[name]
+    figures = (FIGURES | PICTURES)[name]
     return sorted({*_files(f"src/kinema/{room}" for room in figures.rooms), *_files(figures.beside)})
 
 
@@ -153,3 +191,25 @@ def _unimportant(text: str) -> Iterator[Span]:
             value = part.value if isinstance(part, ast.Expr) else None
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
+
+
+def stale_pictures() -> list[str]:
+    """Return the pictures that are older than what they show."""
+    known = json.loads(MADE.read_text("utf-8"))
+    return [name for name in PICTURES if known.get(name) != fingerprint(name)]
+
+
+def draw_stale_pictures() -> None:
+    """Run the scripts of all pictures that are out of date, and store their fingerprints."""
+    stale = stale_pictures()
+    path = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
+    for command in dict.fromkeys(PICTURES[name].command for name in stale):
+        print("python", command, flush=True)
+        subprocess.run([sys.executable, *command.split()], cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, check=True)
+        known = json.loads(MADE.read_text("utf-8"))
+        known |= {name: fingerprint(name) for name in stale if PICTURES[name].command == command}
+        MADE.write_text(json.dumps({name: known[name] for name in PICTURES if name in known}, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    draw_stale_pictures()

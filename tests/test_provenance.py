@@ -4,7 +4,17 @@ import json
 import subprocess
 
 import pytest
-from benchmarks.provenance import FIGURES, RESULTS, ROOT, fingerprint, sources, stamps
+from benchmarks.provenance import (
+    FIGURES,
+    MADE,
+    PICTURES,
+    RESULTS,
+    ROOT,
+    fingerprint,
+    sources,
+    stale_pictures,
+    stamps,
+)
 
 
 def test_every_file_of_figures_is_known():
@@ -29,4 +39,20 @@ def test_fingerprints_are_of_files_that_everyone_has():
     if listed.returncode:
         pytest.skip("this is no clone")
     there = {ROOT / name for name in listed.stdout.split("\0")}
-    assert {path for name in FIGURES for path in sources(name)} <= there
+    assert {path for name in FIGURES | PICTURES for path in sources(name)} <= there
+
+
+def test_every_picture_of_the_docs_is_known():
+    kinds = (".png", ".gif", ".svg")
+    assert {path.name for path in MADE.parent.iterdir() if path.suffix in kinds} == set(PICTURES)
+
+
+def test_pictures_are_not_older_than_what_they_show():
+    assert not stale_pictures(), "draw them anew, look at them: make pictures"
+
+
+def test_a_change_of_what_a_picture_shows_makes_it_stale(monkeypatch, tmp_path):
+    known = json.loads(MADE.read_text("utf-8"))
+    (tmp_path / "made.json").write_text(json.dumps({**known, "walks.png": "0" * 12}))
+    monkeypatch.setattr("benchmarks.provenance.MADE", tmp_path / "made.json")
+    assert "walks.png" in stale_pictures()

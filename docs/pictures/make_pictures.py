@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 
 import kinema as km
+from kinema.bake import BakeSettings, bake
+from kinema.bake.grounds import GroundSpec
 from kinema.demo import course, humanoid, quadruped, rocks, spider
 from kinema.io.images import gif_bytes, png_bytes
 from kinema.render.camera import along, axes_looking
@@ -170,6 +172,13 @@ def walk_film() -> list[np.ndarray]:
     return list(film(creature, clip, (0.0, clip.duration), 25, Look(theme="dark", size=(400, 260))))
 
 
+def climbing_film() -> list[np.ndarray]:
+    """A walk that was baked onto stairs, on them."""
+    person, ground = humanoid(), GroundSpec("stairs", (0.17, 0.29, 60)).build()
+    climbing = bake(person, "walk", BakeSettings(ground=ground, loops=2)).clip
+    return list(film(person, climbing, (0.0, climbing.duration), 12, Look(show="skin", ground=ground, size=(480, 360))))
+
+
 if __name__ == "__main__":
     save(HERE / "course.png", course_strip())
     save(HERE / "spider.png", stepping())
@@ -177,3 +186,4 @@ if __name__ == "__main__":
     fox = quadruped()
     (HERE / "sheet.png").write_bytes(png_bytes(sheet(fox, list(fox.clips.values()), 6, Look(show="skin"))))
     (HERE / "walk.gif").write_bytes(gif_bytes(walk_film(), 25))
+    (HERE / "stairs.gif").write_bytes(gif_bytes(climbing_film(), 12))

@@ -16,6 +16,7 @@ def test_a_notebook_runs(path, tmp_path):
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert any("image/png" in output.get("data", {}) for output in shown)
+    assert any("<iframe" in output.get("data", {}).get("text/html", "") for output in shown)
     assert not [output for output in shown if output.output_type == "error"]
 
 
