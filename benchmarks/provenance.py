@@ -85,33 +85,38 @@ FIGURES = {
 """Every file of committed figures."""
 
 
-_PICTURE, _DRAWN = "docs/pictures/", ("render", "demo/characters")
+_PICTURES = "docs/pictures/"
+_SCENES = ("planar", "arm", "character", "guest", "creature", "crowd", "lab", "phone")
+
+
+def _plain(script: str, *rooms: str, folder: str = "") -> Figures:
+    """Return pictures that a script in their folder draws. folder: of the real files that it is given."""
+    return Figures(rooms, (_PICTURES + script,), f"{_PICTURES}{script} {folder}".strip())
 
 
 def _drawn(script: str, *rooms: str, folder: str = "") -> Figures:
-    """Return pictures that a script in their folder draws."""
-    command = f"{_PICTURE}{script}{' ' if folder else ''}{folder}"
-    return Figures((*_DRAWN, *rooms), (_PICTURE + script,), command)
+    """Return pictures that such a script draws as `kinema render` does."""
+    return _plain(script, "render", "demo/characters", *rooms, folder=folder)
 
 
 PICTURES = {
     "arm.gif": _drawn("make_arm.py", "demo/scenes/arm.py", "demo/scenes/sorting.py"),
-    "bridges.png": Figures(("bridges", "demo/characters"), (_PICTURE + "make_bridges.py",), _PICTURE + "make_bridges.py"),
+    "bridges.png": _plain("make_bridges.py", "bridges", "demo/characters"),
     **dict.fromkeys(
         ("course.png", "spider.png", "strip.png", "sheet.png", "walk.gif", "stairs.gif"),
         _drawn("make_pictures.py", "demo/terrain.py", "stages/feet", "stages/walk", "stages/legs"),
     ),
     **dict.fromkeys(("full_body.png", "full_body_pulls.png"), _drawn("make_full_body.py", "solvers/body")),
     "growth.png": Figures(("solvers",), ("benchmarks/growth.py",), "-m benchmarks --plot docs/pictures"),
-    "layouts.svg": Figures(("fitting/layouts.py",), (_PICTURE + "make_layouts.py",), _PICTURE + "make_layouts.py"),
-    "axes.svg": Figures((), (_PICTURE + "make_axes.py",), _PICTURE + "make_axes.py"),
+    "layouts.svg": _plain("make_layouts.py", "fitting/layouts.py"),
+    "axes.svg": _plain("make_axes.py"),
     **dict.fromkeys(
-        (f"playground_{name}.png" for name in "planar arm character guest creature crowd lab phone".split()),
+        (f"playground_{name}.png" for name in _SCENES),
         Figures(("playground", "demo/scenes"), ("tests/e2e/pictures.py",), "-m tests.e2e.pictures"),
     ),
     "retargeting.png": _drawn("make_retargeting.py", "retargeting", folder="../shared/assets"),
-    "two_bone.svg": Figures(("solvers/limb",), (_PICTURE + "make_two_bone.py",), _PICTURE + "make_two_bone.py"),
-    "walker_2d.png": Figures(("planar",), (_PICTURE + "make_walker_2d.py",), _PICTURE + "make_walker_2d.py"),
+    "two_bone.svg": _plain("make_two_bone.py", "solvers/limb"),
+    "walker_2d.png": _plain("make_walker_2d.py", "planar"),
     "walks.png": _drawn("make_walks.py", "bake", folder="../shared/assets/gltf"),
 }
 """Every picture of the docs. The commands are arguments of Python, in the root of the repository."""

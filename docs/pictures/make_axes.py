@@ -129,7 +129,8 @@ def limits(x: float, y: float) -> str:
     parts = [text(x + 150, y + 24, "Limits: zero is straight on", size=15)]
     for k, name in enumerate(("Hinge(axis, low, high)", "Cone(angle)", "SwingTwist(swing, …)")):
         centre = x + 110, y + 84 + 72 * k
-        parts += [line((centre[0] - 60, centre[1]), centre, GREY, 6), line(centre, (centre[0] + 50, centre[1]), GREY, 1)]
+        parts.append(line((centre[0] - 60, centre[1]), centre, GREY, 6))
+        parts.append(line(centre, (centre[0] + 50, centre[1]), GREY, 1))
         first, last = ((-0.1, 0.9), (-0.45, 0.45), (-0.45, 0.45))[k]
         for angle in (first, last):
             end = centre[0] + 52 * math.cos(angle), centre[1] - 52 * math.sin(angle)

@@ -29,7 +29,8 @@ def add(animator: Animator) -> tuple[Any, Callable[[Frame], None]]:
     pyray.mem_free(model.meshes)
     pyray.mem_free(model.meshMaterial)
     model.meshCount = len(meshes)
-    model.meshes = _allocated(pyray, "Mesh *", b"".join(bytes(pyray.ffi.buffer(pyray.ffi.addressof(mesh))) for mesh in meshes))
+    records = (pyray.ffi.buffer(pyray.ffi.addressof(mesh)) for mesh in meshes)
+    model.meshes = _allocated(pyray, "Mesh *", b"".join(records))
     model.meshMaterial = _allocated(pyray, "int *", np.zeros(len(meshes), np.int32))
 
     def show(frame: Frame) -> None:
