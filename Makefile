@@ -15,7 +15,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl --include='test_*.py' plain_python_only tests)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/planar tests/stages
 
-.PHONY: pictures blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
+.PHONY: cleaning pictures blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
 
 play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
@@ -141,6 +141,11 @@ motion-rates: $(INSTALLED)
 # Captured takes as points with noise, fitted to their own body and to others, judged by their joints.
 fitting: $(INSTALLED)
 	$(BIN)/python -m tests.fitting.suite $(or $(OPTIONS),--json benchmarks/results/fitting.json)
+	$(BIN)/python -m tests.fitting.table
+
+# Takes and clips of rigs damaged, cleaned and judged; then the table of docs/clean.md.
+cleaning: $(INSTALLED)
+	$(BIN)/python -m tests.retargeting.cleaning $(or $(OPTIONS),--json)
 
 # Every take and some clips of rigs moved onto twelve bodies and judged by their joints.
 retargeting: $(INSTALLED)
