@@ -21,7 +21,7 @@ SEEN = {
     "live": "1 cm, live, two frames late",
 }
 OWN = {"directions": "°", "directions_p95": "°", "positions": " cm", "jerk": "", "slide": "%"}
-"""Figures of a row and their units. Feet stand in the rows of `STANDING` alone; joints of other bodies are elsewhere."""
+"""Figures of a row and their units. Feet stand in rows of `STANDING` alone; joints of other bodies are elsewhere."""
 
 STANDING = ("standing", "other bodies")
 HEAD = """| what is seen | limbs off | 95% below | joints off | jerk | standing feet slide |
