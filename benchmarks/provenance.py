@@ -115,14 +115,14 @@ PICTURES = {
     "growth.png": Figures(("solvers",), ("benchmarks/growth.py",), "-m benchmarks --plot docs/pictures"),
     "layouts.svg": _plain("make_layouts.py", "fitting/layouts.py"),
     "axes.svg": _plain("make_axes.py"),
-    **dict.fromkeys(
-        (f"playground_{name}.png" for name in _SCENES),
-        Figures(("playground", "demo/scenes"), ("tests/e2e/pictures.py",), "-m tests.e2e.pictures"),
-    ),
     "retargeting.png": _drawn("make_retargeting.py", "retargeting", folder="../shared/assets"),
     "two_bone.svg": _plain("make_two_bone.py", "solvers/limb"),
     "walker_2d.png": _plain("make_walker_2d.py", "planar"),
     "walks.png": _drawn("make_walks.py", "bake", folder="../shared/assets/gltf"),
+    **dict.fromkeys(
+        (f"playground_{name}.png" for name in _SCENES),
+        Figures(("playground", "demo/scenes"), ("tests/e2e/pictures.py",), "-m tests.e2e.pictures"),
+    ),
 }
 """Every picture of the docs. The commands are arguments of Python, in the root of the repository."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import doctest
 import inspect
-import json
 import re
 import sys
 from pathlib import Path
@@ -44,13 +43,15 @@ def run_examples(name: str) -> int:
     return sum(doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed for test in tests)
 
 
+SAMPLES = ("person.glb", "capture.bvh", "stairs.glb", "webcam.json")
+"""Files that documents open, as `kinema sample` writes them."""
+
+
 def write_samples(folder: Path) -> None:
     """Write the files that examples open."""
     from kinema.demo.samples import write
 
-    write(["person.glb"], folder, force=True)
-    landmarks = [{"x": 0.1 * i, "y": 0.2, "z": 0.3, "visibility": 1.0} for i in range(33)]
-    (folder / "webcam.json").write_text(json.dumps([landmarks] * 2))
+    write(SAMPLES, folder, force=True)
 
 
 def run_all(root: Path) -> None:

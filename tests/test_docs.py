@@ -9,15 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents import documents, python_blocks, run_blocks
+from tests.documents import documents, python_blocks, run_blocks, write_samples
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = documents(ROOT)
 WITHOUT_CODE = {"conventions.md", "glossary.md", "reference.md"}
 
 
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    write_samples(folder)
+    return folder
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_python_blocks_run(document):
+def test_python_blocks_run(document, samples, monkeypatch):
+    """Run them in a folder with the files that `kinema sample` writes."""
+    monkeypatch.chdir(samples)
     run_blocks(document)
     assert bool(python_blocks(document)) == (document.name not in WITHOUT_CODE)
 

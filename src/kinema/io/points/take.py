@@ -34,7 +34,7 @@ class PointTake:
     --------
     >>> take = km.load_points("webcam.json")[0]
     >>> take.points.shape
-    (2, 33, 3)
+    (180, 33, 3)
     """
 
     name: str
