@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import re
 import runpy
+import sys
 import tomllib
 from pathlib import Path
 
@@ -34,8 +35,10 @@ def test_python_blocks_run(document, samples, monkeypatch):
 @pytest.mark.slow_uncompiled
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_run(example, capsys, tmp_path, monkeypatch):
-    """Run an example in an empty folder, where it may write pictures, without a window."""
+    """Run an example in an empty folder, where it may write pictures. Windows close after some frames."""
     monkeypatch.chdir(tmp_path)
+    if "FRAMES" in example.read_text(encoding="utf-8"):
+        monkeypatch.setattr(sys, "argv", [str(example), "10"])
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out

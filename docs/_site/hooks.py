@@ -41,6 +41,9 @@ LOADED = re.compile(
 SHOWN = {".py": "python", ".json": "json", ".yml": "yaml", ".html": "html"}
 """Files that are shown as code when a page links to them."""
 
+BEHIND = ("api/", "files/", "reference.md", "changes.md", "contributing.md")
+"""Pages that the search lists behind those of tasks."""
+
 LARGEST = 40_000
 """Characters of a file that are shown."""
 
@@ -67,6 +70,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Rewrite links and formulas, outside of code."""
+    if page.file.src_uri.startswith(BEHIND):
+        page.meta["search"] = {"boost": 0.3}
     here = next((source for source, name in PAGES.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
     parts = CODE.split(re.sub(r"<!--.*?-->", "", markdown, flags=re.S))
     for k in range(0, len(parts), 2):

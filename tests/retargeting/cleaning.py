@@ -1,6 +1,6 @@
 """How well `clean` works, judged with plain NumPy: own soles, own contacts, own jerk.
 
-`python -m tests.retargeting.cleaning` damages takes and clips of rigs in seven ways, cleans them and prints the means.
+`python -m tests.retargeting.cleaning` damages takes and clips of rigs in seven ways, cleans them and prints medians.
 The files that the motion suite puts aside are held out: their figures count on their own. `--json` writes the table of
 docs/clean.md.
 """
@@ -164,17 +164,14 @@ def measured(split: str, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def summary_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return means over all clips with contacts, by damage: of lengths in percent of a leg, and of the jerk."""
+    """Return medians over all clips with contacts, by damage: of lengths in percent of a leg, and of the jerk."""
     found = {}
     for kind in damage.DAMAGES:
         own = [row for row in rows if row["damage"] == kind.__name__ and row["contacts"]]
         if own:
-            means = {key: round(100 * float(np.mean([row[key] for row in own])), 2) for key in SHOWN}
-            found[kind.__name__] = {
-                "clips": len(own),
-                **means,
-                "jerk": round(float(np.mean([row["jerk"] for row in own])), 2),
-            }
+            lengths = {key: round(100 * float(np.median([row[key] for row in own])), 2) for key in SHOWN}
+            jerk = round(float(np.median([row["jerk"] for row in own])), 2)
+            found[kind.__name__] = {"clips": len(own), **lengths, "jerk": jerk}
     return found
 
 
