@@ -94,37 +94,33 @@ _PICTURES = "docs/pictures/"
 _SCENES = ("planar", "arm", "character", "guest", "creature", "crowd", "lab", "phone")
 
 
-def _plain(script: str, *rooms: str, folder: str = "") -> Figures:
+def _drawn(script: str, *rooms: str, folder: str = "") -> Figures:
     """Return pictures that a script in their folder draws. folder: of the real files that it is given."""
     return Figures(rooms, (_PICTURES + script,), f"{_PICTURES}{script} {folder}".strip())
 
 
-def _drawn(script: str, *rooms: str, folder: str = "") -> Figures:
-    """Return pictures that such a script draws as `kinema render` does."""
-    return _plain(script, "render", "demo/characters", *rooms, folder=folder)
-
-
 PICTURES = {
     "arm.gif": _drawn("make_arm.py", "demo/scenes/arm.py", "demo/scenes/sorting.py"),
-    "bridges.png": _plain("make_bridges.py", "bridges", "demo/characters"),
+    "axes.svg": _drawn("make_axes.py"),
+    "bridges.png": _drawn("make_bridges.py", "bridges"),
     **dict.fromkeys(
         ("course.png", "spider.png", "strip.png", "sheet.png", "walk.gif", "stairs.gif"),
-        _drawn("make_pictures.py", "demo/terrain.py", "stages/feet", "stages/walk", "stages/legs"),
+        _drawn("make_pictures.py", "render"),
     ),
-    **dict.fromkeys(("full_body.png", "full_body_pulls.png"), _drawn("make_full_body.py", "solvers/body")),
+    **dict.fromkeys(("full_body.png", "full_body_pulls.png"), _drawn("make_full_body.py", "render")),
     "growth.png": Figures(("solvers",), ("benchmarks/growth.py",), "-m benchmarks --plot docs/pictures"),
-    "layouts.svg": _plain("make_layouts.py", "fitting/layouts.py"),
-    "axes.svg": _plain("make_axes.py"),
-    "retargeting.png": _drawn("make_retargeting.py", "retargeting", folder="../shared/assets"),
-    "two_bone.svg": _plain("make_two_bone.py", "solvers/limb"),
-    "walker_2d.png": _plain("make_walker_2d.py", "planar"),
-    "walks.png": _drawn("make_walks.py", "bake", folder="../shared/assets/gltf"),
+    "layouts.svg": _drawn("make_layouts.py", "fitting/layouts.py"),
+    "retargeting.png": _drawn("make_retargeting.py", "render", folder="../shared/assets"),
+    "two_bone.svg": _drawn("make_two_bone.py", "solvers/limb"),
+    "walker_2d.png": _drawn("make_walker_2d.py", "planar"),
+    "walks.png": _drawn("make_walks.py", "render", folder="../shared/assets/gltf"),
     **dict.fromkeys(
         (f"playground_{name}.png" for name in _SCENES),
-        Figures(("playground", "demo/scenes"), ("tests/e2e/pictures.py",), "-m tests.e2e.pictures"),
+        Figures(("playground",), ("tests/e2e/pictures.py",), "-m tests.e2e.pictures"),
     ),
 }
-"""Every picture of the docs. The commands are arguments of Python, in the root of the repository."""
+"""Every picture of the docs, and what draws it: tests and figures judge the motion in them. The commands are arguments
+of Python, in the root of the repository."""
 
 
 def made(name: str) -> dict[str, str]:
