@@ -9,6 +9,7 @@ import kinema as km
 from kinema.demo import humanoid
 from kinema.model.pose import Pose
 from kinema.retargeting.hands import PLAIN, touching
+from tests.assets import asset
 from tests.retargeting.variants import joint_positions
 
 PERSON = humanoid()
@@ -91,6 +92,15 @@ def test_a_hand_between_two_thighs_goes_on_to_touch_the_nearer_one():
     along = np.clip((hand - start) @ (end - start) / ((end - start) @ (end - start)), 0.0, 1.0)
     gap = np.linalg.norm(hand - start - along * (end - start)) / wide.rig.leg_length
     assert gap < PLAIN["thigh"] + PLAIN["hand"] + 0.05
+
+
+def test_shoulders_come_along_where_arms_do_not_reach():
+    """Shoulders as far apart as legs are long: hands of arms that hang there are off the thighs."""
+    take = km.load(asset("bvh/cmu/cmu_37_01.bvh"))
+    broad = km.load(asset("vrm/VRMC_vrm_expressions_isBinary_Overridden.vrm"))
+    kept, touched = km.retarget(take, next(iter(take.clips)), broad, hands=1.0, report=True)[1].touches
+    assert touched > 50
+    assert kept > 0.95 * touched
 
 
 def test_hands_that_are_free_stay_as_directed():

@@ -45,6 +45,13 @@ FEWEST, PERCENTILE = 20, 60.0
 HAND_LENGTH = 0.09
 """Leg lengths from the wrist to the middle of a hand without fingers."""
 
+STRETCHED = 0.98
+"""Share of its length to which an arm is stretched so that its hand touches: farther along a thigh than that reaches, the
+hand touches it higher up."""
+
+SHOULDER_MOBILITY = 0.1
+"""How easily clavicles rotate where joints of arms do so with 1: shoulders come along where arms do not reach."""
+
 ELBOW_STRENGTH = 0.2
 """How much elbows count beside hands where not both can be where they belong."""
 
@@ -221,7 +228,7 @@ def hold_hands(body: Touching, poses: Pose, axes: Any, source: Near, hands: floa
         for key in source.gaps:
             if key[0] == name:
                 share = _share(source, now, key, hands, arm_space, dt)
-                way += share[:, np.newaxis] * (_wanted(body, world, axes, source, key) - at)
+                way += share[:, np.newaxis] * (_wanted(body, world, axes, source, key, hands > 0.0) - at)
                 total += share
         way /= np.maximum(total, 1.0)[:, np.newaxis]
         joint = int(point.joints[0])
@@ -233,7 +240,10 @@ def hold_hands(body: Touching, poses: Pose, axes: Any, source: Near, hands: floa
     if not effectors:
         return poses
     mobility: dict[Joint, float] = dict.fromkeys(range(len(rig.skeleton)), 0.0)
-    mobility |= {int(joint): 1.0 for name in body.hands for joint in rig.arm(name).joints}
+    arms = [rig.arm(name) for name in body.hands]
+    if hands:
+        mobility |= {int(arm.shoulder): SHOULDER_MOBILITY for arm in arms if arm.shoulder is not None}
+    mobility |= {int(joint): 1.0 for arm in arms for joint in arm.joints}
     return FullBody(rig.skeleton, rig, root="fixed", attempts=1, mobility=mobility).solve(poses, effectors)[0]
 
 
@@ -249,8 +259,10 @@ def _share(source: Near, now: Near, key: Any, hands: float, arm_space: float, dt
     return smooth_gaussian(share[:, np.newaxis], SMOOTHING / dt, "edge")[:, 0]
 
 
-def _wanted(body: Touching, world: Any, axes: Any, source: Near, key: Any) -> Any:
-    """(F, 3): where a hand is as near to a part as that of the source."""
+def _wanted(body: Touching, world: Any, axes: Any, source: Near, key: Any, touches: bool) -> Any:
+    """(F, 3): where a hand is as near to a part as that of the source. touches: within reach, before it is at the same
+    place along it.
+    """
     arm, part = key
     hand, leg = body.point(arm), body.rig.leg_length
     gap = source.gaps[key] * leg
@@ -258,9 +270,26 @@ def _wanted(body: Touching, world: Any, axes: Any, source: Near, key: Any) -> An
     if part == FLOOR:
         return np.stack((at[:, 0], body.rig.floor + hand.radius + gap, at[:, 2]), axis=-1)
     ends = body.points(world, body.parts[part], axes)
-    place = source.places[key][:, np.newaxis]
-    middle = ends[:, 0] + place * (ends[:, 1] - ends[:, 0])
-    reach = (body.parts[part].radius + hand.radius + gap)[:, np.newaxis] * source.ways[key]
+    along = ends[:, 1] - ends[:, 0]
+    off = (body.parts[part].radius + hand.radius + gap)[:, np.newaxis] * source.ways[key]
+    place = source.places[key]
+    if touches and arm in body.hands:
+        joints = [int(joint) for joint in body.rig.arm(arm).joints]
+        shoulder, wrist = (world[:, joint, :3, 3] @ axes for joint in (joints[0], joints[-1]))
+        start = ends[:, 0] + off - (at - wrist) - shoulder
+        place = _within_reach(place, start, along, STRETCHED * float(body.rig.skeleton.length(joints)))
+    middle = ends[:, 0] + place[:, np.newaxis] * along
     if part.endswith("hand"):  # Both come half of the way.
-        return (middle + at) / 2 + reach / 2
-    return middle + reach
+        return (middle + at) / 2 + off / 2
+    return middle + off
+
+
+def _within_reach(place: Any, start: Any, along: Any, reach: float) -> Any:
+    """(F,): the places nearest to these, (F,), on the ways from points, (F, 3), along vectors, (F, 3), that are no
+    farther than so much from the origin; those nearest to it where none is.
+    """
+    square = np.maximum((along**2).sum(axis=-1), 1e-18)
+    nearest = -(start * along).sum(axis=-1) / square
+    beyond = reach**2 - (start**2).sum(axis=-1) + nearest**2 * square
+    half = np.sqrt(np.maximum(beyond, 0.0) / square)
+    return np.clip(np.clip(place, nearest - half, nearest + half), 0.0, 1.0)
