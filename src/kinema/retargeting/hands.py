@@ -46,7 +46,7 @@ HAND_LENGTH = 0.09
 """Leg lengths from the wrist to the middle of a hand without fingers."""
 
 STRETCHED = 0.98
-"""Share of its length to which an arm is stretched so that its hand touches: farther along a thigh than that reaches, the
+"""Share of its length to which an arm is stretched so that its hand touches: where a thigh is out of reach of that, the
 hand touches it higher up."""
 
 SHOULDER_MOBILITY = 0.1
