@@ -25,9 +25,9 @@ TOUCHES = 0.012
 UNSEEN_SOLE = 0.02
 """Leg lengths that a sole may be thicker or thinner throughout where a file has no mesh to see it by."""
 
-SIDES, FREE = 12, 0.005
-"""Directions in which a point in the ground is looked at beside itself, and leg lengths below the ground that still are
-out of it."""
+SIDES, FREE, ASIDE = 12, 0.005, 0.5**0.5
+"""Directions in which a point in the ground is looked at beside itself, leg lengths below the ground that still are out
+of it, and the share of the bar that is looked aside and up at once: a toe may be at a riser, a bit in its tread."""
 
 KNEE_BENT, KNEE_SEEN = 0.05, 0.01
 """Leg lengths off the line from hip to ankle from which a knee is clearly bent, and from which it is seen which way it
@@ -156,10 +156,11 @@ def measure(ground: Any, reference: Reference, shown: Shown) -> Figures:
     up, leg, begins = reference.up, reference.leg, reference.begins
     points = reference.soles.points(shown.world)
     gap, normal, found = _over(ground, points, up, leg)
-    gap = gap - _unseen(reference, gap, found)
+    unseen = _unseen(reference, gap, found)
+    gap = gap - unseen
     worst = {
         "hover": _hover(reference, gap, found) / leg,
-        "penetration": _depths(reference, gap, found, ground, points) / leg,
+        "penetration": _depths(reference, gap, found, ground, points, unseen) / leg,
         "slide": _slides(reference, shown.world, normal, reference.stands & (gap < TOUCHES * leg)) / leg,
     }
     for values in worst.values():
@@ -226,10 +227,10 @@ def _hover(reference: Reference, gap: Any, found: Any) -> Any:
     return off
 
 
-def _depths(reference: Reference, gap: Any, found: Any, ground: Any, points: Any) -> Any:
+def _depths(reference: Reference, gap: Any, found: Any, ground: Any, points: Any, unseen: Any) -> Any:
     """(F,): how deep soles are in the ground, down or to the side, whichever is less: a toe that brushes past an edge
     is as deep as it is behind it. Where no mesh shows them, less what they are below their floor in the clip: captured
-    toes bend through it.
+    toes bend through it. unseen: (K,), how much thicker soles are than they are shown.
     """
     leg, up = reference.leg, reference.up
     depth = np.where(found, np.maximum(-gap, 0.0), 0.0)
@@ -240,8 +241,10 @@ def _depths(reference: Reference, gap: Any, found: Any, ground: Any, points: Any
         side = np.cross(up, np.eye(3)[np.abs(up).argmin()])
         angles = np.arange(SIDES) * 2.0 * np.pi / SIDES
         ways = np.cos(angles)[:, np.newaxis] * side + np.sin(angles)[:, np.newaxis] * np.cross(up, side)
-        beside = points[deep][:, np.newaxis] + BARS["penetration"] * leg * ways / np.linalg.norm(side)
-        free = (_over(ground, beside, up, leg)[0] > -FREE * leg).any(axis=1)
+        thicker, free = unseen[np.nonzero(deep)[2], np.newaxis], np.zeros(int(deep.sum()), bool)
+        for aside, below in ((1.0, FREE), (ASIDE, ASIDE * BARS["penetration"])):
+            beside = points[deep][:, np.newaxis] + aside * BARS["penetration"] * leg * ways / np.linalg.norm(side)
+            free |= (_over(ground, beside, up, leg)[0] - thicker > -below * leg).any(axis=1)
         depth[deep] = np.where(free, np.minimum(depth[deep], BARS["penetration"] * leg), depth[deep])
     return np.maximum(depth, 0.0).max(axis=(1, 2))
 
