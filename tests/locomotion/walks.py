@@ -13,7 +13,7 @@ import numpy as np
 
 import kinema as km
 from kinema import demo
-from kinema.demo.terrain import TerrainBuilder
+from kinema.demo.terrain import lay
 from tests.assets import FOLDER
 
 CHARACTERS = ("spider", "fox", "horse", "person")
@@ -81,18 +81,18 @@ class Course(NamedTuple):
 @cache
 def course_of(name: str, size: float) -> Course:
     """A ground for legs of this length, metres."""
-    path, end = TerrainBuilder().level(OBSTACLE), OBSTACLE + 20.0
+    path, end = [], OBSTACLE + 20.0
     if name == "rocks":
-        path.rocks(0, 15.0)
+        path = [(0.0, 0.0, 15.0, 0)]
         end = OBSTACLE + 15.0
     elif name.startswith("slope"):
         degrees = float(name.removeprefix("slope"))
-        path.ramp(degrees, 1.8).level(0.5).ramp(-degrees, 1.8)
+        path = [(0.0, degrees, 1.8), (0.0, 0.0, 0.5), (0.0, -degrees, 1.8)]
         end = OBSTACLE + 4.1
     elif name.startswith("stairs"):
-        path.steps(STEP_RISE if name == "stairs_up" else -STEP_RISE, STEP_RUN, STEPS)
+        path = [(STEP_RISE if name == "stairs_up" else -STEP_RISE, 0.0, STEP_RUN)] * STEPS
         end = OBSTACLE + STEP_RUN * STEPS
-    vertices, _ = path.level(20.0).build().mesh(0.05)
+    vertices, _ = lay((0.0, 0.0, OBSTACLE), *path, (0.0, 0.0, 20.0)).mesh(0.05)
     x = np.unique(vertices[:, 0])
     grid = vertices.reshape(len(x), -1, 3) * (size / HUMAN_LEG)
     wide = 1.0 if name == "rocks" else 10.0

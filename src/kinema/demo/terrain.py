@@ -13,42 +13,24 @@ from kinema.world.voxel_grid import VoxelGrid
 APPROACH = 2.0
 """Metres of level ground before and after each obstacle."""
 
+_APPROACH = (0.0, 0.0, APPROACH)
 
-class TerrainBuilder:
-    """Lay a terrain piece by piece along +Z, each piece starting where the last one ended."""
 
-    def __init__(self) -> None:
-        self._z = 0.0
-        self._height = 0.0
-        self._pieces: list[tuple[float, float, float]] = []
-        self._stones: list[Any] = [np.zeros(0, STONE)]
+Part = tuple[float, float, float] | tuple[float, float, float, int]
+"""A part of a terrain: metres of the riser that it starts with, degrees of its slope, and metres along z, not along the
+slope; and the seed of the stones on it, if there are any."""
 
-    def level(self, length: float) -> TerrainBuilder:
-        """Add level ground of this length, metres."""
-        return self.ramp(0.0, length)
 
-    def ramp(self, degrees: float, length: float) -> TerrainBuilder:
-        """Add a slope. length: metres along z, not along the slope."""
+def lay(*parts: Part) -> Terrain:
+    """Lay a terrain part by part along +Z, each starting where the last one ended."""
+    z, height, pieces, stones = 0.0, 0.0, [], [np.zeros(0, STONE)]
+    for riser, degrees, length, *seeds in parts:
+        stones += [_scatter_stones(np.random.default_rng(seed), z, length) for seed in seeds]
         slope = math.tan(math.radians(degrees))
-        self._pieces.append((self._z, self._height, slope))
-        self._z += length
-        self._height += slope * length
-        return self
-
-    def steps(self, rise: float, run: float, count: int) -> TerrainBuilder:
-        """Add steps, each starting with a riser."""
-        for _ in range(count):
-            self._height += rise
-            self.level(run)
-        return self
-
-    def rocks(self, seed: int, length: float) -> TerrainBuilder:
-        """Add level ground with stones on it."""
-        self._stones.append(_scatter_stones(np.random.default_rng(seed), self._z, length))
-        return self.level(length)
-
-    def build(self) -> Terrain:
-        return Terrain(np.array(self._pieces, PIECE), np.concatenate(self._stones), self._z)
+        height += riser
+        pieces.append((z, height, slope))
+        z, height = z + length, height + slope * length
+    return Terrain(np.array(pieces, PIECE), np.concatenate(stones), z)
 
 
 def _scatter_stones(draw: np.random.Generator, start: float, length: float) -> Any:
@@ -68,25 +50,25 @@ def _scatter_stones(draw: np.random.Generator, start: float, length: float) -> A
 
 def slope(degrees: float, length: float = 4.0) -> Terrain:
     """Make level ground, a slope (down if negative) of `length` metres, and level ground."""
-    return TerrainBuilder().level(APPROACH).ramp(degrees, length).level(APPROACH).build()
+    return lay(_APPROACH, (0.0, degrees, length), _APPROACH)
 
 
 def stairs(rise: float = 0.18, run: float = 0.29, count: int = 8) -> Terrain:
     """Make level ground, stairs (down if the rise is negative), and a landing."""
-    return TerrainBuilder().level(APPROACH).steps(rise, run, count).level(APPROACH).build()
+    return lay(_APPROACH, *[(rise, 0.0, run)] * count, _APPROACH)
 
 
 def rocks(seed: int = 0, length: float = 8.0) -> Terrain:
     """Make level ground, stones and swells up to 0.15 m high, and level ground."""
-    return TerrainBuilder().level(APPROACH).rocks(seed, length).level(APPROACH).build()
+    return lay(_APPROACH, (0.0, 0.0, length, seed), _APPROACH)
 
 
 def course(seed: int = 0) -> Terrain:
     """Make a 20 m walk: level ground, slopes up to 25 degrees, stairs up and down, rocks, level ground."""
-    path = TerrainBuilder().level(2.0)
-    path.ramp(12.0, 1.6).level(0.8).ramp(25.0, 1.4).level(1.0).ramp(-25.0, 1.4).ramp(-12.0, 1.6).level(1.0)
-    path.steps(0.18, 0.29, 5).level(0.9).steps(-0.18, 0.30, 5).level(0.6)
-    return path.rocks(seed, 3.5).level(1.5).build()
+    slopes = [(12.0, 1.6), (0.0, 0.8), (25.0, 1.4), (0.0, 1.0), (-25.0, 1.4), (-12.0, 1.6), (0.0, 1.0)]
+    up, down = [(0.18, 0.0, 0.29)] * 5, [(-0.18, 0.0, 0.30)] * 5
+    flights = (*up, (0.0, 0.0, 0.9), *down, (0.0, 0.0, 0.6))
+    return lay(_APPROACH, *((0.0, *part) for part in slopes), *flights, (0.0, 0.0, 3.5, seed), (0.0, 0.0, 1.5))
 
 
 def voxels(seed: int = 0, size: float = 0.12) -> VoxelGrid:
