@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.fitting.observing import SIDES, Truth, truth_of
-from tests.retargeting.judging import slide
+from tests.fitting.observing import LEG, SIDES, Truth, truth_of
 
 JOINTS = ("hip", "knee", "ankle", "shoulder", "elbow", "wrist")
 BONES = (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist"))
@@ -82,28 +81,29 @@ def jerk(body: Truth) -> float:
 
 
 def twists(truth: Truth, seen: Truth) -> dict[str, float]:
-    """Twist of the upper bone of limbs about itself, where the limb is bent."""
+    """Twist of upper arms, forearms and thighs about themselves, where the limb is bent."""
     found = {}
-    for name, roles in (("twist_arm", JOINTS[3:]), ("twist_leg", JOINTS[:3])):
+    limbs = (("twist_arm", JOINTS[3:], 0), ("twist_forearm", JOINTS[3:], 1), ("twist_leg", JOINTS[:3], 0))
+    for name, roles, part in limbs:
         off = []
         for side in SIDES:
             bends = []
             for body in (truth, seen):
-                a, b = (unit(bone(body, side, roles[k], roles[k + 1])) for k in (0, 1))
-                bends.append((np.cross(a, b), a))
+                ways = [unit(bone(body, side, roles[k], roles[k + 1])) for k in (0, 1)]
+                bends.append((np.cross(*ways), ways[part]))
             size = np.linalg.norm(bends[0][0], axis=-1)
             clear = size > BENT
             if clear.any():
-                own = _rotated_axis(truth, seen, side, roles, bends)
+                own = _rotated_axis(truth, seen, f"{side}_{roles[part]}", bends)
                 off.append(own[clear])
         if off:
             found[name] = float(np.concatenate(off).mean())
     return found
 
 
-def _rotated_axis(truth: Truth, seen: Truth, side: str, roles: Any, bends: Any) -> Any:
+def _rotated_axis(truth: Truth, seen: Truth, role: str, bends: Any) -> Any:
     """How far the real joint axis, carried by the fitted bone's rotation, is from the real one about the bone."""
-    joint = truth.joints[f"{side}_{roles[0]}"]
+    joint = truth.joints[role]
     turn = np.einsum("frc,fac->fra", seen.rotations[:, joint], truth.rotations[:, joint])
     axis, along = unit(bends[0][0]), bends[1][1]
     carried = np.einsum("frc,fc->fr", turn, axis)
@@ -113,18 +113,36 @@ def _rotated_axis(truth: Truth, seen: Truth, side: str, roles: Any, bends: Any) 
 
 
 def sliding(truth: Truth, seen: Truth) -> dict[str, float]:
-    """Slides of heel and ball while those of the truth stand, as a share of a leg: the largest of a take, and the speed
-    of all that stand, a second. How far soles are below the floor.
+    """Slides of heel and ball while those of the truth stand, percent of a leg: the largest of a take, the mean of all
+    contacts, and the speed of all that stand, a second. How far soles are below the floor.
     """
     found = {}
     stands = standing(truth)
     for name, body in (("", seen), ("source_", truth)):
         points = body.soles[..., :2, :]
         speed = np.linalg.norm(np.gradient(points, 1 / truth.fps, axis=0)[..., [0, 2]], axis=-1)
-        found[f"{name}slide"] = slide(points, stands, 1 / truth.fps) / 0.86 * 100
-        found[f"{name}skate"] = float(speed[stands].mean() / 0.86 * 100) if stands.any() else 0.0
+        slides = [100 * each / LEG for each in contact_slides(points, stands)]
+        found[f"{name}slide"] = max(slides, default=0.0)
+        found[f"{name}slide_mean"] = float(np.mean(slides)) if slides else 0.0
+        found[f"{name}skate"] = float(speed[stands].mean() / LEG * 100) if stands.any() else 0.0
     heights = seen.soles[..., 1].min(-1) - seen.floor
     return {**found, "sink": max(0.0, -float(np.quantile(heights, 0.02))) * 100}
+
+
+def contact_slides(points: Any, stands: Any) -> list[float]:
+    """How far heels and balls slide in each contact of three frames or more.
+
+    points: (F, L, 2, 3). stands: (F, L, 2).
+    """
+    found = []
+    flat, columns = points[..., ::2].reshape(len(points), -1, 2), stands.reshape(len(points), -1)
+    for k in range(columns.shape[1]):
+        edges = np.flatnonzero(np.diff(np.pad(columns[:, k].astype(int), 1)))
+        for start, stop in edges.reshape(-1, 2):
+            if stop - start >= 3:
+                at = flat[start:stop, k]
+                found.append(float(np.linalg.norm(at - np.median(at, 0), axis=-1).max()))
+    return found
 
 
 def standing(truth: Truth) -> Any:

@@ -1,5 +1,8 @@
 """Layouts: their sizes and orders, joined, mapped, and what is refused."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 from kinema.errors import InputError
@@ -63,3 +66,9 @@ def test_names_of_points_say_which_is_which():
     assert layout_of_names(("left_shoulder", "right_shoulder", "left_hip")) is None
     markers = tuple(f"Bob:{name}" for name in layout_of("plug-in-gait").roles)
     assert layout_of_names(markers).name == "plug-in-gait"
+
+
+def test_the_picture_of_all_layouts_is_the_one_its_script_draws():
+    folder = Path(__file__).parents[2] / "docs" / "pictures"
+    drawn = runpy.run_path(str(folder / "make_layouts.py"))["picture"]()
+    assert (folder / "layouts.svg").read_text(encoding="utf-8") == drawn

@@ -14,6 +14,7 @@ from kinema.fitting.smoothing import (
     kept_noise,
     smooth_points,
     solve_bands,
+    stencil_of,
     stiffness_of,
 )
 
@@ -24,15 +25,15 @@ NONE = np.zeros((0, 2), np.int64), np.zeros(0)
 @given(st.integers(1, 30), st.floats(0, 1e4), st.floats(0, 5), st.integers(0, 999))
 def test_columns_are_solved_as_a_dense_matrix_would(frames, stiffness, pull, seed):
     rng = np.random.default_rng(seed)
-    weights, values, targets = rng.random((2, frames)) + 0.1, rng.normal(size=(2, frames)), rng.normal(size=(2, frames))
-    bands, out = np.empty((2, frames, 4)), np.empty((2, frames))
-    factor_bands(weights, np.full(2, stiffness), pull, bands)
+    weights, values, targets = rng.random((frames, 2)) + 0.1, rng.normal(size=(frames, 2)), rng.normal(size=(frames, 2))
+    bands, out = np.empty((frames, 4, 2)), np.empty((frames, 2))
+    factor_bands(weights, np.full(2, stiffness), pull, stencil_of(frames), bands)
     solve_bands(bands, weights, values, targets, pull, out)
     third = np.diff(np.eye(frames), 3, axis=0)
     for k in range(2):
-        matrix = np.diag(weights[k] + pull) + stiffness * third.T @ third
-        wanted = np.linalg.solve(matrix, weights[k] * values[k] + pull * targets[k])
-        assert np.allclose(out[k], wanted, rtol=1e-6, atol=1e-6)
+        matrix = np.diag(weights[:, k] + pull) + stiffness * third.T @ third
+        wanted = np.linalg.solve(matrix, weights[:, k] * values[:, k] + pull * targets[:, k])
+        assert np.allclose(out[:, k], wanted, rtol=1e-6, atol=1e-6)
 
 
 def test_bones_become_as_long_as_they_are():

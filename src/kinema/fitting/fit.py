@@ -159,15 +159,14 @@ def fit(
     report = validation.flag("report", report)
     people = _people(points)
     if people is None:
-        made = _fit_one(character, points, confidence, layout, settings)
-        return _answer(made, report)
+        return _fit_one(character, points, confidence, layout, settings, report)
     trusted: Sequence[Any] = [None] * len(people)
     if confidence is not None:
         trusted = validation.sequence("confidence", confidence, "arrays, one for each person")
     if len(trusted) != len(people):
         raise InputError(f"confidence is of {len(trusted)} people, points of {len(people)}")
-    every = [_fit_one(character, *each, layout, settings) for each in zip(people, trusted, strict=True)]
-    return tuple(_answer(made, report) for made in every)
+    both = zip(people, trusted, strict=True)
+    return tuple([_fit_one(character, *each, layout, settings, report) for each in both])
 
 
 def _people(points: Any) -> list[Any] | None:
@@ -181,9 +180,9 @@ def _people(points: Any) -> list[Any] | None:
 
 
 def _fit_one(
-    character: Character, points: Any, confidence: Any, layout: Any, settings: FitSettings
-) -> tuple[Clip, FitReport]:
-    """Fit one person."""
+    character: Character, points: Any, confidence: Any, layout: Any, settings: FitSettings, report: bool
+) -> Clip | tuple[Clip, FitReport]:
+    """Fit one person. report: also return what was found; else warn of what is doubtful."""
     array = numbers_of("points", points, "(frames, points, 2 or 3)")
     names = character.skeleton.names
     known = (
@@ -200,7 +199,11 @@ def _fit_one(
         take = lifted(take, character, settings)
     fitting = Fitting(character, known, settings, take)
     clip, feet = fitting.run()
-    return clip, fitting.report(feet)
+    if report:
+        return clip, fitting.report(feet)
+    for warning in fitting.warnings(feet):
+        logger.warning("%s: %s", clip.name, warning)
+    return clip
 
 
 def _with_camera(points: Any, settings: FitSettings) -> tuple[Any, FitSettings]:
@@ -225,11 +228,3 @@ def _with_camera(points: Any, settings: FitSettings) -> tuple[Any, FitSettings]:
         unit=1.0,
         unswap=settings.unswap,
     )
-
-
-def _answer(made: tuple[Clip, FitReport], report: bool) -> Any:
-    if report:
-        return made
-    for warning in made[1].warnings:
-        logger.warning("%s: %s", made[0].name, warning)
-    return made[0]

@@ -312,7 +312,7 @@ class Fitting:
             missing=self.missing,
             contacts=0 if feet is None else feet.contacts,
             feet=feet,
-            warnings=(*self.axes.doubts, *self._warnings(), *(feet.warnings if feet is not None else ())),
+            warnings=self.warnings(feet),
             person=person,
         )
 
@@ -336,6 +336,10 @@ class Fitting:
         }
         shown = showing(self.take.columns)
         return tuple(part for part, roles in parts.items() if not any(role in shown for role in roles))
+
+    def warnings(self, feet: RetargetReport | None) -> tuple[str, ...]:
+        """Say what is doubtful about the result or falls short."""
+        return (*self.axes.doubts, *self._warnings(), *(feet.warnings if feet is not None else ()))
 
     def _warnings(self) -> Iterator[str]:
         cleaned = self.cleaned

@@ -161,9 +161,11 @@ def _middle_of(points: Any, columns: list[int]) -> Any:
 
 
 def _median_seen(points: Any) -> Any:
-    """(K, 3): the lower median of each point over the frames in which it is seen, 0 if it never is."""
+    """(K, 3): the median of each point over the frames in which it is seen, 0 if it never is."""
     ordered, count = np.sort(points, axis=0), (~np.isnan(points[..., 0])).sum(axis=0)
-    return np.where(count[:, np.newaxis] > 0, ordered[np.maximum(count - 1, 0) // 2, np.arange(len(count))], 0.0)
+    each = np.arange(len(count))
+    middle = [ordered[np.maximum(count - 1 + more, 0) // 2, each] for more in (0, 1)]
+    return np.where(count[:, np.newaxis] > 0, 0.5 * (middle[0] + middle[1]), 0.0)
 
 
 def _mean_seen(points: Any) -> Any:

@@ -30,6 +30,10 @@ from kinema.retargeting.retarget import rig_of
 CUTOFF = 3.0
 """Hz that are left of the motion: points of webcams have 1 to 2 cm of noise."""
 
+STRAIGHT = 0.2
+"""Weight of going on as in the two frames before, beside where a point is found: poses of successive frames are found
+from different points, and would tremble."""
+
 LONGEST_LAG = 30
 """Frames."""
 
@@ -75,6 +79,8 @@ class Tracks:
         self.spread = np.tile(np.diag((1.0, 1e2, 1e4)), (len(first), 1, 1))
         self.cutoff, self.interval = 2.0 * np.pi * cutoff, 1.0 / 30.0
         self.past: deque[Any] = deque(maxlen=lag)
+        self.shown: deque[Any] = deque(maxlen=2)
+        self.steps: deque[float] = deque(maxlen=lag + 2)
 
     def expect(self, dt: float) -> Any:
         """Return where points are expected dt seconds later, (K, 3)."""
@@ -95,7 +101,17 @@ class Tracks:
         for state, own, ahead, wide, moved in reversed(self.past):
             back = own @ moved.T @ np.linalg.inv(wide)
             smoothed = state + back @ (smoothed - ahead)
-        return smoothed[:, 0]
+        return self._straightened(smoothed[:, 0], dt)
+
+    def _straightened(self, points: Any, dt: float) -> Any:
+        """Return points, (K, 3), nearer to where the two frames shown before lead."""
+        self.steps.append(dt)
+        if len(self.shown) == 2 and len(self.steps) > 1:
+            before, last = self.shown
+            share = min(self.steps[1] / self.steps[0], 1.0)
+            points = (points + STRAIGHT * (last + share * (last - before))) / (1.0 + STRAIGHT)
+        self.shown.append(points)
+        return points
 
 
 class Fitter:

@@ -129,8 +129,8 @@ def stance_of(character: Character) -> Stance:
     rig = character.rig
     assert rig is not None
     clips = tuple(character.clips.values())[:OWN_CLIPS]
-    key = ("hinges", *(id(clip) for clip in clips))
-    return Stance(Body(rig), rig.skeleton.cached(key, lambda: (clips, _hinges(clips, rig)))[1])  # Clips keep their ids.
+    key = ("stance", id(rig), *(id(clip) for clip in clips))  # What is kept keeps its id.
+    return rig.skeleton.cached(key, lambda: (clips, Stance(Body(rig), _hinges(clips, rig))))[1]
 
 
 def _hinges(clips: tuple[Clip, ...], rig: Rig) -> dict[str, Any]:

@@ -28,6 +28,9 @@ CUTOFFS = (1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0)
 FREQUENCIES = (np.arange(256) + 0.5) * np.pi / 256
 """Radians a frame, evenly spaced up to the fastest."""
 
+THIRD = np.array((-1.0, 3.0, -3.0, 1.0))
+"""A third difference."""
+
 THIRD_VARIANCE = 20.0
 """Variance of third differences of white noise of variance 1: 1 + 9 + 9 + 1."""
 
@@ -42,50 +45,63 @@ QUIET_OF_SIZE = 0.4538
 
 
 @batch
-def factor_bands(weights, stiffness, pull, bands):
-    """Factor W + stiffness D3' D3 + pull of each column, (K, T, 4), as L D L': the diagonal, then what follows it.
+def factor_bands(weights, stiffness, pull, stencil, bands):
+    """Factor W + stiffness D3' D3 + pull of each column, (T, 4, C), as L D L': the diagonal, then what follows it.
 
-    weights: (K, T). stiffness: (K,).
+    weights: (T, C). stiffness: (C,). stencil: (T, 4), the diagonals of D3' D3.
     """
-    for k in range(weights.shape[0]):
-        frames = weights.shape[1]
-        for t in range(frames):
-            bands[k, t, 0] = weights[k, t] + pull
-            for c in range(1, 4):
-                bands[k, t, c] = 0.0
-        stiff = stiffness[k]
-        for t in range(frames - 3):
-            for a in range(4):
-                d_a = -1.0 if a == 0 else (3.0 if a == 1 else (-3.0 if a == 2 else 1.0))
-                for b in range(a, 4):
-                    d_b = -1.0 if b == 0 else (3.0 if b == 1 else (-3.0 if b == 2 else 1.0))
-                    bands[k, t + a, b - a] += stiff * d_a * d_b
-        for t in range(frames):
-            last = min(t + 4, frames)
-            for j in range(t + 1, last):
-                share = bands[k, t, j - t] / bands[k, t, 0]
-                for i in range(j, last):
-                    bands[k, j, i - j] -= share * bands[k, t, i - t]
-            for j in range(t + 1, last):
-                bands[k, t, j - t] /= bands[k, t, 0]
+    columns = weights.shape[1]
+    for t in range(weights.shape[0]):
+        own = weights[t]
+        for j in range(4):
+            row, share = bands[t, j], stencil[t, j]
+            for c in range(columns):
+                row[c] = stiffness[c] * share
+        first = bands[t, 0]
+        for c in range(columns):
+            first[c] += own[c] + pull
+        for i in range(1, min(t, 3) + 1):
+            size, factor = bands[t - i, 0], bands[t - i, i]
+            for j in range(4 - i):
+                row, other = bands[t, j], bands[t - i, i + j]
+                for c in range(columns):
+                    row[c] -= factor[c] * other[c] * size[c]
+        for j in range(1, 4):
+            row = bands[t, j]
+            for c in range(columns):
+                row[c] /= first[c]
 
 
 @batch
 def solve_bands(bands, weights, values, targets, pull, out):
-    """Solve all columns: (W + stiffness D3' D3 + pull) out = W values + pull targets. All (K, T)."""
-    for k in range(weights.shape[0]):
-        frames = weights.shape[1]
-        for t in range(frames):
-            out[k, t] = weights[k, t] * values[k, t] + pull * targets[k, t]
-        for t in range(frames):
-            for j in range(1, min(4, frames - t)):
-                out[k, t + j] -= bands[k, t, j] * out[k, t]
-        for back in range(frames):
-            t = frames - 1 - back
-            total = out[k, t] / bands[k, t, 0]
-            for j in range(1, min(4, frames - t)):
-                total -= bands[k, t, j] * out[k, t + j]
-            out[k, t] = total
+    """Solve all columns: (W + stiffness D3' D3 + pull) out = W values + pull targets. All (T, C)."""
+    frames, columns = weights.shape
+    for t in range(frames):
+        row, own, value, target = out[t], weights[t], values[t], targets[t]
+        for c in range(columns):
+            row[c] = own[c] * value[c] + pull * target[c]
+        for i in range(1, min(t, 3) + 1):
+            factor, before = bands[t - i, i], out[t - i]
+            for c in range(columns):
+                row[c] -= factor[c] * before[c]
+    for back in range(frames):
+        t = frames - 1 - back
+        row, size = out[t], bands[t, 0]
+        for c in range(columns):
+            row[c] /= size[c]
+        for j in range(1, min(4, frames - t)):
+            factor, after = bands[t, j], out[t + j]
+            for c in range(columns):
+                row[c] -= factor[c] * after[c]
+
+
+def stencil_of(frames: int) -> Any:
+    """Return the diagonal of D3' D3 and the three that follow it, (T, 4), of third differences D3."""
+    stencil = np.zeros((frames, 4))
+    for j in range(4):
+        for k in range(4 - j):
+            stencil[k : max(frames - 3, 0) + k, j] += THIRD[k] * THIRD[k + j]
+    return stencil
 
 
 @kernel
@@ -172,27 +188,20 @@ def smooth_points(points: Any, weights: Any, stiffness: Any, bones: Any, lengths
     frames, count = points.shape[:2]
     if frames < 4:
         return points.copy()
-    columns = np.ascontiguousarray(points.transpose(1, 2, 0).reshape(count * 3, frames))
-    data = np.repeat(weights.T[:, np.newaxis], 3, axis=1) / give[:, np.newaxis]
-    data = np.ascontiguousarray(np.maximum(data, LEAST).reshape(count * 3, frames))
-    out, bands = np.empty_like(columns), np.empty((count * 3, frames, 4))
+    columns = np.ascontiguousarray(points, np.float64).reshape(frames, count * 3)
+    data = np.maximum(weights[..., np.newaxis] / give, LEAST).reshape(frames, count * 3)
+    out, bands, stencil = np.empty_like(columns), np.empty((frames, 4, count * 3)), stencil_of(frames)
     stiff = np.repeat(np.asarray(stiffness, np.float64), 3)
-    factor_bands(data, stiff, 0.0, bands)
+    factor_bands(data, stiff, 0.0, stencil, bands)
     solve_bands(bands, data, columns, columns, 0.0, out)
     rigid = lengths > 0
     if not rigid.any():
-        return _rows(out, count)
+        return out.reshape(points.shape)
     bones, lengths = np.ascontiguousarray(bones[rigid]), np.ascontiguousarray(lengths[rigid])
     free = 1.0 / (1.0 + weights / PULL)
-    factor_bands(data, stiff, PULL, bands)
+    factor_bands(data, stiff, PULL, stencil, bands)
     for _ in range(ROUNDS):
-        rows = _rows(out, count)
-        keep_lengths(rows, bones, lengths, give, free, SWEEPS)
-        targets = np.ascontiguousarray(rows.transpose(1, 2, 0).reshape(count * 3, frames))
+        targets = out.copy()
+        keep_lengths(targets.reshape(points.shape), bones, lengths, give, free, SWEEPS)
         solve_bands(bands, data, columns, targets, PULL, out)
-    return _rows(out, count)
-
-
-def _rows(columns: Any, count: int) -> Any:
-    """(T, K, 3) of (K * 3, T)."""
-    return np.ascontiguousarray(columns.reshape(count, 3, -1).transpose(2, 0, 1))
+    return out.reshape(points.shape)
