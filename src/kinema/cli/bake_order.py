@@ -18,6 +18,9 @@ from kinema.errors import InputError
 from kinema.io.files import load
 from kinema.jobs.order import choose_clips
 
+SHORTER = 0.97
+"""Share of the clip's way below which it is said that strides are shorter."""
+
 
 def run(options: BakeOptions) -> int:
     """Run the command. Returns how many of several files failed; raises the problem of an only file."""
@@ -97,10 +100,6 @@ def _targets(option: str, texts: list[str]) -> dict[str, MovingPoint]:
             raise InputError(f"{option} names {role} twice; it has one target, which may move: {role}=path.csv")
         found[role] = _point(f"{option} {role}", target)
     return found
-
-
-SHORTER = 0.97
-"""Share of the clip's way below which it is said that strides are shorter."""
 
 
 def print_baked(report: dict[str, Any]) -> None:

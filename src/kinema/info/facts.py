@@ -29,6 +29,9 @@ EVEN = 0.02
 """Relative difference up to which the steps between keys count as frames: times are often rounded."""
 
 
+_LEG, _ARM = ("thigh", "shin", "foot"), ("upper arm", "forearm", "hand")
+
+
 def facts(character: Character, file: Path | None = None) -> dict[str, Any]:
     """Return what is in a character. file: the file it was loaded from, to be included.
 
@@ -187,9 +190,6 @@ def _frame_rate(clip: Clip) -> float | None:
 
 
 # --- roles ---------------------------------------------------------------------------------------------------------
-
-
-_LEG, _ARM = ("thigh", "shin", "foot"), ("upper arm", "forearm", "hand")
 
 
 class Role(NamedTuple):

@@ -77,6 +77,40 @@ _ORDER = (
 """The 22 joints that all bodies begin with."""
 
 
+__all__ = ["LARGEST_FILE", "SmplSource", "decode", "detect", "motion_of"]
+
+LARGEST_FILE = 256 * 2**20
+"""Bytes of a file: an hour of 55 joints at 120 frames per second is half of it."""
+
+MOST_FRAMES = 1_000_000
+"""Two hours at 120 frames per second."""
+
+_FPS = 30.0
+"""Frames per second of a file that does not say: pose estimators work on video."""
+
+_COUNTS = (55, 52, 24, 22)
+
+_WHOLE = ("poses", "pose", "smpl_poses", "fullpose", "full_pose")
+
+_PARTS = (
+    ("root_orient", "global_orient"),
+    ("pose_body", "body_pose"),
+    ("pose_jaw", "jaw_pose"),
+    ("pose_eye", "eye_pose"),
+    ("pose_hand", "hand_pose"),
+)
+
+_TRANSLATION = ("trans", "transl", "smpl_trans", "translation")
+
+_RATES = ("mocap_framerate", "mocap_frame_rate", "fps", "frame_rate", "framerate")
+
+_SURE = 0.5
+"""Mean height of the trunk's direction, 0 to 1, along an axis that counts as up. Whoever lies all the time has less."""
+
+_UPRIGHT = arrays.from_axis_angle(np.array((1.0, 0.0, 0.0)), np.array(-0.5 * np.pi))
+"""From z up to y up."""
+
+
 def joint_names(count: int) -> tuple[str, ...]:
     """Return the joints of a body with 22, 24, 52 or 55 of them, in the order of their rotations."""
     if count == 22:
@@ -116,36 +150,6 @@ def _tree() -> tuple[dict[str, str], dict[str, Any]]:
                 at[name] = (np.array(first) + k * np.array(_PHALANX.get(finger, _OTHER_PHALANX))) * across
                 above = name
     return parent, at
-
-
-__all__ = ["LARGEST_FILE", "SmplSource", "decode", "detect", "motion_of"]
-
-LARGEST_FILE = 256 * 2**20
-"""Bytes of a file: an hour of 55 joints at 120 frames per second is half of it."""
-
-MOST_FRAMES = 1_000_000
-"""Two hours at 120 frames per second."""
-
-_FPS = 30.0
-"""Frames per second of a file that does not say: pose estimators work on video."""
-
-_COUNTS = (55, 52, 24, 22)
-_WHOLE = ("poses", "pose", "smpl_poses", "fullpose", "full_pose")
-_PARTS = (
-    ("root_orient", "global_orient"),
-    ("pose_body", "body_pose"),
-    ("pose_jaw", "jaw_pose"),
-    ("pose_eye", "eye_pose"),
-    ("pose_hand", "hand_pose"),
-)
-_TRANSLATION = ("trans", "transl", "smpl_trans", "translation")
-_RATES = ("mocap_framerate", "mocap_frame_rate", "fps", "frame_rate", "framerate")
-
-_SURE = 0.5
-"""Mean height of the trunk's direction, 0 to 1, along an axis that counts as up. Whoever lies all the time has less."""
-
-_UPRIGHT = arrays.from_axis_angle(np.array((1.0, 0.0, 0.0)), np.array(-0.5 * np.pi))
-"""From z up to y up."""
 
 
 @dataclass(eq=False, kw_only=True)

@@ -24,6 +24,9 @@ LARGEST_FILE = 2 << 30
 """Largest file, bytes."""
 
 
+FORMAT, VERSION = "kinema.report", 1
+
+
 @dataclass(frozen=True)
 class Item:
     """One file and its new one."""
@@ -159,9 +162,6 @@ class Manifest:
 
     def _mark(self, data: bytes) -> dict[str, str]:
         return {"input": hashlib.sha256(data).hexdigest(), "order": self._fingerprint}
-
-
-FORMAT, VERSION = "kinema.report", 1
 
 
 class ReportFile:

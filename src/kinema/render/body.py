@@ -55,6 +55,23 @@ SIDEWAYS = 0.02
 """Body sizes from the middle at which a limb counts as left or right."""
 
 
+_WHITE = (1.0, 1.0, 1.0)
+
+_SPINDLE = tube([(0.0, at, 0.0) for at in BONE_AT], BONE_SHAPE, SIDES, _WHITE, bulge=0.0)
+"""A bone from the origin to (0, 1, 0), of radius 1."""
+
+_BALL, _SKULL = (
+    globe(
+        (0.0, 0.0, 0.0),
+        1.0,
+        (0.0, 1.0, 0.0),
+        [(2 * np.pi * k / sides, _WHITE) for k in range(1, sides // 2 + 1)],
+        sides,
+    )
+    for sides in (SIDES, SKULL_SIDES)
+)
+
+
 def drawn_joints(character: Character) -> Any:
     """Return the indices of the joints that are drawn, in order.
 
@@ -154,21 +171,6 @@ def _sided(skeleton: Skeleton, rig: Rig | None, theme: Theme) -> Any:
         if abs(aside) > SIDEWAYS * size:
             colours[skeleton.below([limb[0]])] = theme.left if aside > 0 else theme.right
     return colours
-
-
-_WHITE = (1.0, 1.0, 1.0)
-_SPINDLE = tube([(0.0, at, 0.0) for at in BONE_AT], BONE_SHAPE, SIDES, _WHITE, bulge=0.0)
-"""A bone from the origin to (0, 1, 0), of radius 1."""
-_BALL, _SKULL = (
-    globe(
-        (0.0, 0.0, 0.0),
-        1.0,
-        (0.0, 1.0, 0.0),
-        [(2 * np.pi * k / sides, _WHITE) for k in range(1, sides // 2 + 1)],
-        sides,
-    )
-    for sides in (SIDES, SKULL_SIDES)
-)
 
 
 def _frames(way: Any, length: Any, width: Any) -> Any:

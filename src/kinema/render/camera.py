@@ -24,6 +24,10 @@ VIEWS = {
 """Azimuth, in degrees from the front towards the character's right, and elevation above the ground, in degrees."""
 
 
+FLESH = 0.03
+"""Body sizes that are visible around a joint."""
+
+
 def axes_looking(way: Any) -> Any:
     """Return (3, 3): rows are right, down and forward of a camera that looks along `way`; +Y is up."""
     way = arrays.unit(np.asarray(way, np.float64))
@@ -86,10 +90,6 @@ class PictureCamera:
     def finer(self, times: int) -> PictureCamera:
         """Return the same view with `times` as many pixels in each direction."""
         return replace(self, scale=self.scale * times, size=(self.size[0] * times, self.size[1] * times))
-
-
-FLESH = 0.03
-"""Body sizes that are visible around a joint."""
 
 
 @dataclass(frozen=True)

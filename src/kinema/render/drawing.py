@@ -24,40 +24,6 @@ GROUND_SAMPLES = 2
 """Samples per pixel of uneven ground, in each direction. A plane has no edges and needs one."""
 
 
-@dataclass(frozen=True)
-class Staging:
-    """A clip of a character, prepared for drawing."""
-
-    sculptor: Sculptor
-    clip: Clip
-    look: Look
-    space: DrawingSpace
-    points: Any
-    """(times, k, 3): what a picture of each time must show, in drawing space."""
-
-    @classmethod
-    def of(cls, character: Character, clip: Clip | None, times: Any, look: Look) -> Staging:
-        """Prepare a clip, or None for the rest pose. times: seconds, enough of them to tell how far it moves."""
-        sculptor = Sculptor(character, THEMES[look.theme], look.show)
-        clip = Clip("rest", character.skeleton, ()) if clip is None else clip
-        outline = np.stack([sculptor.outline(clip.sample(time)) for time in times])
-        space = DrawingSpace.of(character, outline)
-        points = space.points(outline)
-        return cls(sculptor, clip, look, space, np.concatenate((points - FLESH, points + FLESH), axis=1))
-
-    def body(self, time: float) -> DrawnBody:
-        return self.sculptor.body(self.clip.sample(time), self.space)
-
-    def renderer(self, points: Any, camera: PictureCamera, fine: int) -> Renderer:
-        """Make a renderer for motion within these points (n, k, 3). fine: samples per pixel in each direction."""
-        sun, theme, ground = sun_for(camera), THEMES[self.look.theme], self.look.ground
-        if ground is None:
-            ground = Plane(self.space.points_back(np.zeros(3)), self.space.axes[1])
-        detail = 1 if isinstance(ground, Plane) else GROUND_SAMPLES
-        floor = GroundImage.seen(ground, self.space, camera, detail, sun, points, theme)
-        return Renderer(camera, floor, sun, theme, fine)
-
-
 STILL_SAMPLES, FILM_SAMPLES = 3, 2
 """Samples per pixel in each direction, of a picture and of a film frame: smooth edges, and half the work for frames
 that are shown only briefly."""
@@ -91,6 +57,52 @@ FIT_SAMPLES = 64
 
 FIT_SKINS = 8
 """Times at which its skin is looked at for that, which takes longer."""
+
+CELL_SIZE = (160, 120)
+"""Default width and height of one moment, pixels."""
+
+CAPTION = 16
+"""Height of the line below a moment, pixels."""
+
+MAX_MOMENTS = 32
+"""Most moments of a clip."""
+
+MAX_SHEET_PIXELS = 2**25
+"""Pixels of a sheet: 8192 by 4096. They are 100 MB."""
+
+
+@dataclass(frozen=True)
+class Staging:
+    """A clip of a character, prepared for drawing."""
+
+    sculptor: Sculptor
+    clip: Clip
+    look: Look
+    space: DrawingSpace
+    points: Any
+    """(times, k, 3): what a picture of each time must show, in drawing space."""
+
+    @classmethod
+    def of(cls, character: Character, clip: Clip | None, times: Any, look: Look) -> Staging:
+        """Prepare a clip, or None for the rest pose. times: seconds, enough of them to tell how far it moves."""
+        sculptor = Sculptor(character, THEMES[look.theme], look.show)
+        clip = Clip("rest", character.skeleton, ()) if clip is None else clip
+        outline = np.stack([sculptor.outline(clip.sample(time)) for time in times])
+        space = DrawingSpace.of(character, outline)
+        points = space.points(outline)
+        return cls(sculptor, clip, look, space, np.concatenate((points - FLESH, points + FLESH), axis=1))
+
+    def body(self, time: float) -> DrawnBody:
+        return self.sculptor.body(self.clip.sample(time), self.space)
+
+    def renderer(self, points: Any, camera: PictureCamera, fine: int) -> Renderer:
+        """Make a renderer for motion within these points (n, k, 3). fine: samples per pixel in each direction."""
+        sun, theme, ground = sun_for(camera), THEMES[self.look.theme], self.look.ground
+        if ground is None:
+            ground = Plane(self.space.points_back(np.zeros(3)), self.space.axes[1])
+        detail = 1 if isinstance(ground, Plane) else GROUND_SAMPLES
+        floor = GroundImage.seen(ground, self.space, camera, detail, sun, points, theme)
+        return Renderer(camera, floor, sun, theme, fine)
 
 
 def still(character: Character, clip: Clip | None, time: float, look: Look) -> Any:
@@ -183,19 +195,6 @@ def _strip_size(seen: Any) -> tuple[int, int]:
     wide, high = np.ptp(seen.reshape(-1, 3), axis=0)[:2]
     height = STRIP_WIDTH * high / max(wide, np.finfo(float).tiny) * (1 + 2 * MARGIN)
     return STRIP_WIDTH, int(np.clip(round(height), *STRIP_HEIGHTS))
-
-
-CELL_SIZE = (160, 120)
-"""Default width and height of one moment, pixels."""
-
-CAPTION = 16
-"""Height of the line below a moment, pixels."""
-
-MAX_MOMENTS = 32
-"""Most moments of a clip."""
-
-MAX_SHEET_PIXELS = 2**25
-"""Pixels of a sheet: 8192 by 4096. They are 100 MB."""
 
 
 def sheet(character: Character, clips: Sequence[Clip], moments: int, look: Look) -> Any:

@@ -29,6 +29,10 @@ GROUND_RELIEF = 0.6
 """How strongly a slope towards or away from the sun is brighter or darker than level ground."""
 
 
+HEIGHTS = 256
+"""Samples along each side of the visible box, for ground given by a function."""
+
+
 @dataclass(frozen=True)
 class GroundImage:
     """The ground as the camera sees it."""
@@ -85,10 +89,6 @@ def _lines(point: Any, spacing: float, camera: PictureCamera) -> Any:
         off = np.abs(along - spacing * np.rint(along / spacing))
         covered = np.maximum(covered, np.clip((GRID_LINE / 2 - off) / soft + 0.5, 0.0, 1.0))
     return covered
-
-
-HEIGHTS = 256
-"""Samples along each side of the visible box, for ground given by a function."""
 
 
 class GroundView(NamedTuple):

@@ -27,6 +27,16 @@ SHINE, SHINE_POWER, SHINE_FROM = 0.12, 24, 0.05
 """Highlight: its brightness, its sharpness, and the least sunlight that makes one."""
 
 
+DETAIL = 220
+"""Pixels of the silhouette per body size."""
+
+LONGEST_SIDE = 2048
+"""Pixels: longest side of the silhouette. Larger scenes get less detail."""
+
+SOFT = 4
+"""Pixels of the silhouette over which each of two passes blurs its edge, to either side."""
+
+
 @dataclass(frozen=True)
 class Renderer:
     """Everything that stays the same from frame to frame."""
@@ -101,16 +111,6 @@ def coarse(image: Any, fine: int) -> Any:
     """Return (height, width, 3): each pixel the mean of `fine` by `fine` samples."""
     height, width, _ = image.shape
     return image.reshape(height // fine, fine, width // fine, fine, 3).mean(axis=(1, 3))
-
-
-DETAIL = 220
-"""Pixels of the silhouette per body size."""
-
-LONGEST_SIDE = 2048
-"""Pixels: longest side of the silhouette. Larger scenes get less detail."""
-
-SOFT = 4
-"""Pixels of the silhouette over which each of two passes blurs its edge, to either side."""
 
 
 def shade_ground(mesh: Mesh, sun: Any, points: Any) -> Any:

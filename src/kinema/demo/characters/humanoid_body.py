@@ -35,6 +35,21 @@ Palette = Mapping[str, Any]
 """Colours of the mannequin by what has them; red, green and blue from 0 to 1."""
 
 
+_EYE, _LID = 0.0200, 0.0213
+"""Radii of the eyes and of the lids over them, metres."""
+
+_COVERED = math.radians(64)
+"""How far the lids cover an eye from its top and bottom. Together with a blink of 48 degrees they close it."""
+
+_WITH_EYES = 0.4
+"""Least detail at which there are eyes and brows: with less, the head is a few pixels high."""
+
+_WITH_FACE = 0.2
+"""Least detail at which the head has a face: with less, skull and hair are two balls."""
+
+_EAR = (Section(-0.027, 0, 0), Section(-0.020, 0.006, 0.011), Section(0.008, 0.009, 0.018), Section(0.026, 0, 0))
+
+
 def colours(own: Sheet, seed: int) -> Palette:
     """Return the colours for a seed; seed 0 is the default look."""
     draw = np.random.default_rng(seed)
@@ -160,17 +175,6 @@ class _Mannequin:
 
 
 # --- the head ------------------------------------------------------------------------------------------------------
-
-
-_EYE, _LID = 0.0200, 0.0213
-"""Radii of the eyes and of the lids over them, metres."""
-_COVERED = math.radians(64)
-"""How far the lids cover an eye from its top and bottom. Together with a blink of 48 degrees they close it."""
-_WITH_EYES = 0.4
-"""Least detail at which there are eyes and brows: with less, the head is a few pixels high."""
-_WITH_FACE = 0.2
-"""Least detail at which the head has a face: with less, skull and hair are two balls."""
-_EAR = (Section(-0.027, 0, 0), Section(-0.020, 0.006, 0.011), Section(0.008, 0.009, 0.018), Section(0.026, 0, 0))
 
 
 def head(own: Sheet, palette: Mapping[str, Any], detail: Detail) -> list[SkinPart]:

@@ -21,6 +21,9 @@ _LEGS = {  # Joints, and the bend axis of the second one: a rotation about +X mo
 }
 
 
+_RED, _WHITE, _DARK, _BLACK = (0.78, 0.38, 0.14), (0.93, 0.89, 0.82), (0.16, 0.10, 0.08), (0.04, 0.04, 0.05)
+
+
 @made_once
 def quadruped() -> Character:
     """A fox with the clips "idle", "walk" (0.8 m/s, four beats) and "run" (a trot, 2.2 m/s).
@@ -60,9 +63,6 @@ def _plant(puppet: Puppet, gait: CharacterGait, leg: str, own: Any) -> FootStep:
     puppet.reach_on(joints, path.ankle, bends, through(gait.keys[end], own))
     puppet.hold(joints[-1], path.foot())
     return step
-
-
-_RED, _WHITE, _DARK, _BLACK = (0.78, 0.38, 0.14), (0.93, 0.89, 0.82), (0.16, 0.10, 0.08), (0.04, 0.04, 0.05)
 
 
 def furred(own: Sheet) -> Skin:

@@ -16,6 +16,8 @@ from kinema.model.character import Character
 from kinema.model.skin import Skin
 from kinema.render.meshes import Mesh, globe, tube
 
+_SHELL, _PALE, _DARK, _MARK = (0.23, 0.16, 0.12), (0.52, 0.38, 0.24), (0.10, 0.07, 0.06), (0.74, 0.52, 0.22)
+
 
 @made_once
 def spider(*, moves: bool = True) -> Character:
@@ -59,9 +61,6 @@ def _plant(puppet: Puppet, gait: CharacterGait, leg: str, own: Any) -> FootStep:
     puppet.reach((femur, tibia, tarsus), ankle, hinge, arrays.rotate(whole, hinge))
     puppet.hold(tarsus, last)
     return step
-
-
-_SHELL, _PALE, _DARK, _MARK = (0.23, 0.16, 0.12), (0.52, 0.38, 0.24), (0.10, 0.07, 0.06), (0.74, 0.52, 0.22)
 
 
 def shelled(own: Sheet) -> Skin:

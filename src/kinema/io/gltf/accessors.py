@@ -22,6 +22,40 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|.*[\\\0]", re.DOTALL)
 """URIs that lead elsewhere: schemes and Windows drives, absolute paths, backslashes, null characters."""
 
 
+COMPONENTS: dict[int, np.dtype[Any]] = {
+    5120: np.dtype("i1"),
+    5121: np.dtype("u1"),
+    5122: np.dtype("<i2"),
+    5123: np.dtype("<u2"),
+    5125: np.dtype("<u4"),
+    5126: np.dtype("<f4"),
+}
+"""Number types by their codes."""
+
+INDICES = (5121, 5123, 5125)
+"""Codes of the types that may be indices."""
+
+SHAPES = {
+    "SCALAR": (1, 1),
+    "VEC2": (1, 2),
+    "VEC3": (1, 3),
+    "VEC4": (1, 4),
+    "MAT2": (2, 2),
+    "MAT3": (3, 3),
+    "MAT4": (4, 4),
+}
+"""Columns of an element, and numbers per column."""
+
+_STRIDES = (4, 252)
+"""Bytes between elements that a buffer view may declare, by the specification."""
+
+_COLUMN = 4
+"""Bytes: each column of a matrix starts at a multiple of this."""
+
+NO_VIEW = -1
+"""Marks an accessor without a buffer view, which is all zeros."""
+
+
 class DocumentBuffers:
     """The buffers of a document by index, each read once. size: total bytes read so far."""
 
@@ -98,40 +132,6 @@ def _inside(cursor: Cursor, uri: str, folder: Path | None) -> Path:
     if not path.is_file():
         cursor.fail(f"is {uri[:60]!r}, which is not a file")
     return path
-
-
-COMPONENTS: dict[int, np.dtype[Any]] = {
-    5120: np.dtype("i1"),
-    5121: np.dtype("u1"),
-    5122: np.dtype("<i2"),
-    5123: np.dtype("<u2"),
-    5125: np.dtype("<u4"),
-    5126: np.dtype("<f4"),
-}
-"""Number types by their codes."""
-
-INDICES = (5121, 5123, 5125)
-"""Codes of the types that may be indices."""
-
-SHAPES = {
-    "SCALAR": (1, 1),
-    "VEC2": (1, 2),
-    "VEC3": (1, 3),
-    "VEC4": (1, 4),
-    "MAT2": (2, 2),
-    "MAT3": (3, 3),
-    "MAT4": (4, 4),
-}
-"""Columns of an element, and numbers per column."""
-
-_STRIDES = (4, 252)
-"""Bytes between elements that a buffer view may declare, by the specification."""
-
-_COLUMN = 4
-"""Bytes: each column of a matrix starts at a multiple of this."""
-
-NO_VIEW = -1
-"""Marks an accessor without a buffer view, which is all zeros."""
 
 
 class Accessors:

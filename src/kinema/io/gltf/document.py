@@ -32,6 +32,28 @@ _HEADER = struct.Struct("<4sII")
 _CHUNK = struct.Struct("<I4s")
 
 
+DRACO = "KHR_draco_mesh_compression"
+"""Compressed meshes, which are not decoded; nodes and animations are not affected."""
+
+HARMLESS = ("KHR_mesh_quantization", "KHR_animation_pointer", "MSFT_texture_dds", "VRM", DRACO)
+"""Extensions that are supported or do not affect skeletons and animations."""
+
+HARMLESS_FAMILIES = (
+    "KHR_materials_",
+    "KHR_texture_",
+    "KHR_lights_",
+    "KHR_node_",
+    "KHR_xmp",
+    "EXT_texture_",
+    "EXT_lights_",
+    "VRMC_",
+)
+"""Prefixes of extensions about appearance, or about the parts of a VRM character."""
+
+MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
+"""Compression of whole buffers, including those of animations."""
+
+
 def detect(head: bytes) -> bool:
     """Whether a file begins like glTF. head: its first bytes, without a byte order mark and leading blanks."""
     return head.startswith((MAGIC, b"{"))
@@ -161,28 +183,6 @@ def _tree(data: bytes, name: str) -> dict[str, Any]:
     if type(tree) is not dict:
         fail("is not an object")
     return tree
-
-
-DRACO = "KHR_draco_mesh_compression"
-"""Compressed meshes, which are not decoded; nodes and animations are not affected."""
-
-HARMLESS = ("KHR_mesh_quantization", "KHR_animation_pointer", "MSFT_texture_dds", "VRM", DRACO)
-"""Extensions that are supported or do not affect skeletons and animations."""
-
-HARMLESS_FAMILIES = (
-    "KHR_materials_",
-    "KHR_texture_",
-    "KHR_lights_",
-    "KHR_node_",
-    "KHR_xmp",
-    "EXT_texture_",
-    "EXT_lights_",
-    "VRMC_",
-)
-"""Prefixes of extensions about appearance, or about the parts of a VRM character."""
-
-MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
-"""Compression of whole buffers, including those of animations."""
 
 
 def check_required(document: Document) -> None:

@@ -29,6 +29,10 @@ _CODES = {dtype: code for code, dtype in COMPONENTS.items()}
 _TYPES = {columns * rows: name for name, (columns, rows) in SHAPES.items() if name != "MAT2"}
 
 
+REST = {"translation": "translations", "rotation": "rotations", "scale": "scales"}
+"""Track paths, and the corresponding arrays of a pose."""
+
+
 @dataclass(frozen=True)
 class Stored:
     """An array for the file."""
@@ -148,10 +152,6 @@ def float32(array: Any, what: str) -> Any:
 
 
 # --- clips ---------------------------------------------------------------------------------------------------------
-
-
-REST = {"translation": "translations", "rotation": "rotations", "scale": "scales"}
-"""Track paths, and the corresponding arrays of a pose."""
 
 
 @dataclass(frozen=True)

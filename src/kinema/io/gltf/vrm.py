@@ -22,6 +22,33 @@ NO_NODE = -1
 """The node of a missing bone in version 0."""
 
 
+TIP_OF_VERSION_0 = 0.07
+"""Metres by which version 0 continues the last bone of every chain."""
+
+MOST = 1_000
+"""Springs of a file, joints and colliders of a spring: ten times those of a character with long hair and skirts."""
+
+_ORIGIN = (0.0, 0.0, 0.0)
+
+_DOWN = (0.0, -1.0, 0.0)
+
+_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+
+_AIMS = {
+    f"{sign}{name}": tuple(side * x for x in axis)
+    for sign, side in (("Positive", 1.0), ("Negative", -1.0))
+    for name, axis in _AXES.items()
+}
+
+_NUMBERS = (
+    ("stiffness", "stiffness", 1.0),
+    ("drag", "dragForce", 0.4),
+    ("gravity", "gravityPower", 0.0),
+    ("radius", "hitRadius", 0.0),
+)
+"""Numbers of a spring, their names in both versions but one, and their values where a file has none."""
+
+
 def read_humanoid(document: Document) -> dict[str, int]:
     """Read the table of bones as {bone: joint}, with the names of VRM 1 (`hips`, `leftUpperLeg`); empty without one.
 
@@ -54,22 +81,6 @@ def _bones(extensions: Cursor) -> Iterator[tuple[str, Cursor]]:
 
 
 # --- springs and constraints ---------------------------------------------------------------------------------------
-
-
-TIP_OF_VERSION_0 = 0.07
-"""Metres by which version 0 continues the last bone of every chain."""
-
-MOST = 1_000
-"""Springs of a file, joints and colliders of a spring: ten times those of a character with long hair and skirts."""
-
-_ORIGIN = (0.0, 0.0, 0.0)
-_DOWN = (0.0, -1.0, 0.0)
-_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_AIMS = {
-    f"{sign}{name}": tuple(side * x for x in axis)
-    for sign, side in (("Positive", 1.0), ("Negative", -1.0))
-    for name, axis in _AXES.items()
-}
 
 
 def read_springs(document: Document, skeleton: Skeleton) -> tuple[Spring, ...]:
@@ -150,15 +161,6 @@ def _of_version_1(table: Cursor, document: Document) -> Iterator[Spring]:
             center=None if center is None or center.value == NO_NODE else _joint(spring, document, "center"),
             **numbers,
         )
-
-
-_NUMBERS = (
-    ("stiffness", "stiffness", 1.0),
-    ("drag", "dragForce", 0.4),
-    ("gravity", "gravityPower", 0.0),
-    ("radius", "hitRadius", 0.0),
-)
-"""Numbers of a spring, their names in both versions but one, and their values where a file has none."""
 
 
 def _collider(cursor: Cursor, document: Document) -> SpringCollider | None:

@@ -23,6 +23,16 @@ from kinema.io.gltf.output import Output, add_clip
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 
+log: logging.Logger = logging.getLogger("kinema")
+
+PICTURES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"RIFF": "image/webp",
+    b"\xabKTX 20\xbb": "image/ktx2",
+}
+"""MIME types of pictures by the first bytes of their files."""
+
 
 def encode(character: Character) -> Iterator[bytes]:
     """Return the bytes of a binary glTF file of a character, in pieces.
@@ -69,17 +79,6 @@ def _nodes(character: Character, document: Document | None) -> list[int]:
             f"{len(joints)} nodes; set source=None to write a new file"
         )
     return sorted(range(len(joints)), key=joints.__getitem__)
-
-
-log: logging.Logger = logging.getLogger("kinema")
-
-PICTURES = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"RIFF": "image/webp",
-    b"\xabKTX 20\xbb": "image/ktx2",
-}
-"""MIME types of pictures by the first bytes of their files."""
 
 
 def pack(data: bytes, path: Path) -> bytes:
