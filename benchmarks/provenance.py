@@ -62,6 +62,11 @@ FIGURES = {
         ("benchmarks/retargeting.py", "benchmarks/retargeting_problem.py", "benchmarks/peers/mink_retarget_peer.py"),
         "kinema bench --only retargeting --json benchmarks/results/retargeting-speed.json",
     ),
+    "cleaning.json": Figures(
+        (*_CHARACTERS, "motion", "roles", "bake", "retargeting"),
+        ("tests/retargeting/cleaning.py", "tests/retargeting/damage.py"),
+        "make cleaning",
+    ),
     "fitting.json": Figures(
         (*_CHARACTERS, "motion", "roles", "bake", "retargeting", "fitting"),
         ("tests/fitting", "benchmarks/fitting.py"),

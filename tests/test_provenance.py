@@ -16,6 +16,14 @@ from benchmarks.provenance import (
     stamps,
 )
 
+from tests.fitting import table as fitting
+from tests.retargeting import cleaning
+
+
+@pytest.mark.parametrize("module", [cleaning, fitting], ids=["cleaning", "fitting"])
+def test_pages_show_the_committed_figures(module):
+    assert module.DOCUMENT.read_text("utf-8") == module.page()
+
 
 def test_every_file_of_figures_is_known():
     assert {path.name for path in RESULTS.glob("*.json")} == set(FIGURES)
