@@ -241,13 +241,13 @@ def skip_calibration(rig: Rig, poses: Pose, stride: int, dt: float) -> Pose:
 def _first_jump(keys: Any, within: int) -> tuple[int, int] | None:
     """The keys before and after a jump out of poses of calibration; None if there is none. keys: (K, J, 4)."""
     steps = arrays.angle_between(keys[:-1], keys[1:]).mean(axis=-1)
-    for key in range(min(within, len(steps) - 2)):
+    for key in np.flatnonzero(steps[: max(min(within, len(steps) - 2), 0)] > CALIBRATION_STEP).tolist():
         # A jump may lie between two keys: those beside it do not count. There may be shorter ones before it.
         before, after = steps[: max(key - 1, 0)], steps[key + 2 : key + 1 + CALIBRATION_AFTER]
         usual = float(np.quantile(before, CALIBRATION_BEFORE)) if before.size else 0.0
         far = CALIBRATION_RATIO * max(usual, after.max(initial=0.0), before[-CALIBRATION_NEAR:].max(initial=0.0))
         beside = min(steps[key - 1] if key else 0.0, steps[key + 1])  # A jump is over in two steps; a blow takes three.
-        if steps[key] > max(CALIBRATION_STEP, far, before.max(initial=0.0), CALIBRATION_RATIO * beside):
+        if steps[key] > max(far, before.max(initial=0.0), CALIBRATION_RATIO * beside):
             return key - (key > 0 and steps[key - 1] > far), key + 1 + (steps[key + 1] > far)
     return None
 
