@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema import roles
 from kinema.demo import humanoid, quadruped
 from tests.assets import asset
 from tests.retargeting.variants import Variant, joint_positions, vary
@@ -29,6 +30,31 @@ def test_a_walk_moves_another_body_alike(walked):
     ours, theirs = positions(PERSON, PERSON.clips["walk"], times) * 100.0, positions(OTHER, clip, times)
     joints = [int(joint) for limb in (*PERSON.rig.legs, *PERSON.rig.arms) for joint in limb.joints]
     assert np.abs(ours - theirs)[:, joints].max() < 0.005 * OTHER.rig.leg_length
+
+
+FILES = (np.eye(3), np.diag((-1.0, 1.0, -1.0)), np.array(((1.0, 0, 0), (0, 0, -1), (0, 1, 0))))
+"""As it is, facing -z, and z up."""
+
+
+@pytest.mark.parametrize("file", ["", "gltf/m2m_mixamo-names.glb", "gltf/RiggedFigure.glb"])
+@pytest.mark.parametrize("number", range(len(FILES)))
+def test_bodies_with_scrambled_names_axes_sizes_and_rest_poses_move_alike(file, number):
+    """Their roles are found anew: nothing but the skeleton at rest is known."""
+    body = km.load(asset(file)) if file else PERSON
+    variant = Variant(29 + number, 10.0 ** (number - 1), FILES[number], 0.4 * number, 7 + number)
+    made = vary(replace(body, skins=(), clips={}), variant)
+    found = replace(made, rig=roles.find(made.skeleton))
+    clip, report = km.retarget(PERSON, "walk", found, contacts=False, report=True)
+    times = np.linspace(0, clip.duration, 16)
+    ours, theirs = positions(PERSON, PERSON.clips["walk"], times), positions(found, clip, times) @ variant.turn
+    known = {limb.name: limb for limb in made.rig.legs}, {limb.name: limb for limb in made.rig.arms}
+    for limbs, others in zip((PERSON.rig.legs, PERSON.rig.arms), known, strict=True):
+        for limb in limbs:
+            a, b = ([int(joint) for joint in each.joints] for each in (limb, others[limb.name]))
+            bones = [np.diff(at[:, joints], axis=1) for at, joints in ((ours, a), (theirs, b))]
+            units = [each / np.linalg.norm(each, axis=-1, keepdims=True) for each in bones]
+            assert np.abs(units[0] - units[1]).max() < np.radians(0.3)
+    assert report.warnings == ()
 
 
 def test_the_report_says_what_was_done(walked):
