@@ -140,6 +140,15 @@ def test_strides_are_as_long_as_feet_make_them():
     assert turned[0] < 0.8 * turned[1]
 
 
+def test_a_motion_that_is_brought_onto_one_floor_says_so():
+    take = km.load(asset("bvh/cmu/cmu_113_19.bvh"))
+    clip = next(iter(take.clips.values()))
+    for ground, levelled in (("auto", True), ("keep", False)):
+        report = km.retarget(take, clip, PERSON, ground=ground, report=True)[1]
+        assert report.levelled == levelled
+        assert any("one floor" in warning for warning in report.warnings) == levelled
+
+
 def test_a_ground_composes_a_bake():
     slope = km.Plane(normal=(0.0, 1.0, -0.2))
     clip = km.retarget(PERSON, "walk", OTHER, ground=slope)

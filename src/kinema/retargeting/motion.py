@@ -34,7 +34,7 @@ from kinema.retargeting.inside_limits import inside_limits
 from kinema.retargeting.matching import Matches, match
 from kinema.retargeting.parts import MIRROR, Body
 from kinema.retargeting.placed import Placed, rotations_of, seen_from
-from kinema.retargeting.report import RetargetReport, matched_joints, slide_of, warnings_of
+from kinema.retargeting.report import LEVELLED, RetargetReport, matched_joints, slide_of, warnings_of
 from kinema.retargeting.transfer import tables, transfer
 from kinema.retargeting.twists import spread_twists
 from kinema.solvers.body.full_body import BodyReport, FullBody
@@ -263,7 +263,10 @@ class Motion:
             strides=done.strides,
             limited=limited,
             touches=done.touches,
-            warnings=tuple(warnings_of(self.body, self.onto, self.matches, slide, sink, contacts, done.touches)),
+            warnings=(
+                *warnings_of(self.body, self.onto, self.matches, slide, sink, contacts, done.touches),
+                *((LEVELLED,) if levelled else ()),
+            ),
         )
 
     def _transforms(self) -> Any:

@@ -15,6 +15,11 @@ from kinema.retargeting.parts import Body
 DEEP = 0.01
 """Leg lengths that a sole is below its floor, or slides while it stands, that a viewer sees."""
 
+LEVELLED = (
+    "the motion steps onto something that is not there: its footholds were brought onto one floor, and legs with them "
+    "(ground='keep', or --ground keep, leaves their heights)"
+)
+"""The warning of a motion that was levelled."""
 
 MOST_KEPT = 0.95
 """Share of the touches of hands below which a warning says so."""
