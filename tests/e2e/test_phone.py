@@ -143,3 +143,12 @@ def test_the_ends_of_the_timeline_are_on_the_screen(open_tab):
     for box in boxes:
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+
+
+def test_labels_of_the_lab_are_below_its_text_on_a_phone_sideways(open_tab):
+    tab = open_tab("lab", viewport={"width": 844, "height": 390}, has_touch=True)
+    tab.wait("state.complete")
+    tab.page.locator("#labels span:visible").nth(2).wait_for()
+    text = tab.page.locator("#about").bounding_box()
+    for label in tab.page.locator("#labels span:visible").all():
+        assert label.bounding_box()["y"] > text["y"] + text["height"] - 4

@@ -21,7 +21,7 @@ const ERROR = 1e-4;
 /** Width of a label, CSS pixels: where there is less room between the chains, its lines are shorter. */
 const LABEL = 150;
 /** Distance of a label's middle from the upper end of the picture on a low screen: a line of text is above it. */
-const BELOW_TEXT = 66;
+const BELOW_TEXT = 80;
 
 export class LabView extends SpaceView {
   private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
