@@ -67,6 +67,7 @@ def positions_of(found):
     }
     parents |= {"LeftFoot": "LeftLowerLeg", "LeftShoulder": "UpperChest", "LeftUpperArm": "LeftShoulder"}
     parents |= {"LeftLowerArm": "LeftUpperArm", "LeftHand": "LeftLowerArm"}
+    parents |= {"LeftIndexProximal": "LeftHand", "LeftIndexIntermediate": "LeftIndexProximal"}
     world = {"Hips": (found["Hips"][3:], found["Hips"][:3])}
     for name, above in parents.items():
         q, at = world[above]
@@ -87,6 +88,9 @@ def test_an_avatar_that_puts_the_bones_together_stands_like_the_character():
     leg, arm = PERSON.rig.leg("left").joints, PERSON.rig.arm("left").joints
     names = dict(zip(("LeftUpperLeg", "LeftLowerLeg", "LeftFoot"), leg, strict=True))
     names |= dict(zip(("LeftUpperArm", "LeftLowerArm", "LeftHand"), arm, strict=True))
+    names |= dict(
+        zip(("LeftIndexProximal", "LeftIndexIntermediate"), PERSON.rig.arm("left").fingers["index"], strict=False)
+    )
     for name, joint in names.items():
         assert found[name] == pytest.approx(at[int(joint)] * (-1, 1, 1), abs=0.03), name
 

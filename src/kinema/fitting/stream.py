@@ -20,6 +20,7 @@ from kinema.fitting.take import checked_confidence, checked_points
 from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
+from kinema.model.rig import FINGERS, Fingers
 from kinema.notices import logger
 from kinema.retargeting.parts import Body
 from kinema.retargeting.retarget import rig_of
@@ -38,6 +39,7 @@ PORT = 39539
 UNITY = np.array((1.0, -1.0, -1.0, 1.0)), np.array((-1.0, 1.0, 1.0))
 """Factors of rotations and positions from left, up, ahead to Unity's axes, in which x is right."""
 
+PHALANGES = "Proximal", "Intermediate", "Distal"
 ARMS, LEGS = ("UpperArm", "LowerArm", "Hand"), ("UpperLeg", "LowerLeg", "Foot")
 
 
@@ -155,6 +157,11 @@ def _bones(body: Body) -> Iterator[tuple[str, int, str | None, Any, Any]]:
             for word, joint in chain:
                 named.append((f"{side}{word}", int(joint), before))
                 before = f"{side}{word}"
+            for finger, bones in Fingers.of(getattr(limb, "fingers", ())).items():
+                above = before
+                for word, joint in zip(PHALANGES if finger in FINGERS else (), bones, strict=False):
+                    named.append((f"{side}{finger.capitalize()}{word}", int(joint), above))
+                    above = named[-1][0]
     joints_of = {name: joint for name, joint, _ in named}
     identity = np.array((0.0, 0.0, 0.0, 1.0))
     for name, joint, parent in named:
