@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,8 @@ SMALL = 1e-9
 """Weight of staying in the pose of the frame before, for what the points leave free."""
 
 RUNS, ENOUGH = 5, 2.0
-"""How often each contestant is timed, and seconds of a run after which once is enough; the fastest run counts, since a
-machine does other things, too."""
+"""How often each contestant is timed, and seconds of a run after which once is enough. The fastest run counts, in
+seconds of one core: a machine does other things, too."""
 
 MINK_STEPS = 3
 """Gauss-Newton steps of mink in each frame."""
@@ -74,9 +74,9 @@ def _timed(solve: Callable[[Any], Any], seen: Any, truth: Any) -> dict[str, floa
     """Solve some times, time the fastest, and judge: centimetres, degrees, jerk of directions beside the truth's."""
     seconds, at = np.inf, None
     for run in range(RUNS + 1):  # The first one compiles.
-        began = perf_counter()
+        began = process_time()
         at = solve(seen)
-        seconds = min(seconds, perf_counter() - began) if run else seconds
+        seconds = min(seconds, process_time() - began) if run else seconds
         if ENOUGH < seconds < np.inf:
             break
     ways = [_directions(each) for each in (at, truth)]

@@ -103,8 +103,11 @@ class VmcSender:
 
     def __init__(self, character: Character, host: str = "127.0.0.1", port: int = PORT) -> None:
         self._body = Body(rig_of("character", character))
-        self._bones = list(_bones(self._body))
-        self._rest = self._body.rotations
+        names, joints, parents, references, offsets = zip(*_bones(self._body), strict=True)
+        self._names, self._joints, self._offsets = names, np.array(joints), np.array(offsets)
+        self._parents = np.array([names.index(each or names[0]) for each in parents])  # Hips come first, without one.
+        self._backwards = arrays.conj(self._body.rotations[self._joints])
+        self._references = arrays.mul(self._body.axes_rotation, np.array(references))
         self._address = host, validation.whole("port", port, 1, 65535)
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
@@ -121,17 +124,17 @@ class VmcSender:
     def packet(self, pose: Pose, t: float) -> bytes:
         """Return the OSC bundle of one pose."""
         rig, axes = self._body.rig, self._body.axes_rotation
-        found, where = rig.skeleton.world_rotations(pose), rig.skeleton.world(pose)[..., :3, 3] @ self._body.axes
-        world: dict[str, Any] = {}
+        turned = arrays.mul(rig.skeleton.world_rotations(pose)[self._joints], self._backwards)
+        world = arrays.mul(arrays.conj(axes), arrays.mul(turned, self._references))
+        own = arrays.mul(arrays.conj(world[self._parents]), world)
+        own[0], at = world[0], self._offsets.copy()
+        at[0] = rig.skeleton.world(pose)[int(rig.hips), :3, 3] @ self._body.axes - (0.0, rig.floor, 0.0)
+        numbers = np.concatenate((at * UNITY[1], arrays.unit(own) * UNITY[0]), axis=1).tolist()
         parts = [message("/VMC/Ext/OK", 1), message("/VMC/Ext/T", float(t))]
         parts.append(message("/VMC/Ext/Root/Pos", "root", *(0.0,) * 6, 1.0))
-        for name, joint, parent, reference, offset in self._bones:
-            turned = arrays.mul(found[joint], arrays.conj(self._rest[joint]))
-            world[name] = arrays.mul(arrays.conj(axes), arrays.mul(turned, arrays.mul(axes, reference)))
-            own = world[name] if parent is None else arrays.mul(arrays.conj(world[parent]), world[name])
-            at = where[joint] - (0.0, rig.floor, 0.0) if parent is None else offset
-            numbers = (*(at * UNITY[1]), *(arrays.unit(own) * UNITY[0]))
-            parts.append(message("/VMC/Ext/Bone/Pos", name, *(float(each) for each in numbers)))
+        parts += [
+            message("/VMC/Ext/Bone/Pos", *each) for each in zip(self._names, *zip(*numbers, strict=True), strict=True)
+        ]
         return b"#bundle\0" + struct.pack(">Q", 1) + b"".join(struct.pack(">i", len(each)) + each for each in parts)
 
 
@@ -158,10 +161,10 @@ def _bones(body: Body) -> Iterator[tuple[str, int, str | None, Any, Any]]:
                 named.append((f"{side}{word}", int(joint), before))
                 before = f"{side}{word}"
             for finger, bones in Fingers.of(getattr(limb, "fingers", ())).items():
-                above = before
-                for word, joint in zip(PHALANGES if finger in FINGERS else (), bones, strict=False):
-                    named.append((f"{side}{finger.capitalize()}{word}", int(joint), above))
-                    above = named[-1][0]
+                last = before
+                for phalanx, bone in zip(PHALANGES if finger in FINGERS else (), bones, strict=False):
+                    named.append((f"{side}{finger.capitalize()}{phalanx}", int(bone), last))
+                    last = named[-1][0]
     joints_of = {name: joint for name, joint, _ in named}
     identity = np.array((0.0, 0.0, 0.0, 1.0))
     for name, joint, parent in named:
