@@ -131,6 +131,16 @@ def test_repetitions_end(kind, times, found):
     np.testing.assert_allclose(values(read_curve(made), 5, 10, 17), found)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("flags", [AUTO, AUTO | BY_TIME | CLAMPED, TCB, USER])
+@pytest.mark.parametrize("wild", [np.inf, -np.inf, np.nan, 3e38])
+def test_wild_tangents_stay_finite(flags, wild):
+    made = read(
+        (0, 1, 3), (1e99, -1e99, 1e99), flags=[CUBIC | flags] * 3, data=[(wild, wild, wild, wild)] * 3, Post="A"
+    )
+    assert np.isfinite(values(made, -1, 0, 0.5, 1, 2, 9)).all()
+
+
 def test_keys_in_any_order_and_twice():
     made = read((2, 0, 1, 1), (3, 1, 2, 9))
     np.testing.assert_allclose(values(made, 0.5, 1.5), (1.5, 6))

@@ -224,7 +224,9 @@ def _curve(element: Element, times: Any, values: Any, flags: Any, data: Any, wei
     slopes[flags & (_TCB | _GIVEN) == _TCB] = 0.0  # What they hold there is tension and continuity.
     computed = cubic & (flags & _GIVEN == 0)
     if computed.any() and len(times) > 1:
-        around = np.clip(_slopes(times / TICKS, values, flags, np.nan_to_num(data), weights), -1e30, 1e30)
+        around = np.clip(
+            _slopes(times / TICKS, values, flags, np.clip(np.nan_to_num(data), -1e30, 1e30), weights), -1e30, 1e30
+        )
         slopes[computed, 0] = around[computed, 1]
         # The slope before a key is stored with the key in front of it.
         into = np.flatnonzero(computed[1:])
