@@ -124,3 +124,11 @@ def test_long_gaps_at_the_ends_and_of_whole_limbs_are_filled():
     filled = fill_gaps(seen, columns, 30.0)
     assert np.isfinite(filled).all()
     assert np.abs(filled - points)[:40, columns["left_wrist"]].max() < 0.1
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-9, 1.0, 1e12])
+def test_gaps_of_bodies_of_any_size_are_filled_with_numbers(size):
+    points, columns = walking()
+    seen = points * size
+    seen[60:90, columns["left_wrist"]] = seen[::2, columns["left_shoulder"]] = seen[1::2, columns["left_hip"]] = np.nan
+    assert np.isfinite(fill_gaps(seen, columns, 30.0)).all()

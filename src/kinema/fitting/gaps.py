@@ -63,6 +63,7 @@ def fill_gaps(points: Any, columns: dict[str, int], fps: float | None = None) ->
     for column in trunk:
         filled[:, column] = middle + eased(filled[:, column] - middle)
     axes = _axes(filled, columns)
+    ways = {} if fps is None else _limb_ways(points, filled, axes, columns)
     order = [role for role in columns if role not in TRUNK and role not in CARRIERS]
     carriers = {
         columns[role]: columns.get(CARRIERS.get(role, ""))
@@ -77,8 +78,8 @@ def fill_gaps(points: Any, columns: dict[str, int], fps: float | None = None) ->
             own = np.einsum("trc,tr->tc", axes, filled[:, column] - start)
             bridged = eased(own)
             if fps is not None:
-                for first, stop in _long_gaps(own, fps):
-                    _follow_body(bridged, own, (first, stop), _pose(points, axes, columns, column, first, stop), fps)
+                for gap in _long_gaps(own, fps):
+                    _follow_body(bridged, own, gap, _pose(ways, column, gap), fps)
             filled[:, column] = start + np.einsum("trc,tc->tr", axes, bridged)
     return filled
 
@@ -89,19 +90,21 @@ def _long_gaps(values: Any, fps: float) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(starts, stops, strict=True) if LONG * fps < b - a < len(values)]
 
 
-def _pose(points: Any, axes: Any, columns: dict[str, int], column: int, first: int, stop: int) -> Any:
-    """The pose of the rest of the body, (T, n), trunk lengths; None if a gap shows too little of it."""
-    shown = [
-        (columns[role], columns[start])
+def _limb_ways(points: Any, filled: Any, axes: Any, columns: dict[str, int]) -> dict[int, Any]:
+    """Where the points of limbs are beside shoulders and hips, trunk lengths, (T, 3), NaN where they are missing."""
+    trunk = np.linalg.norm(filled[:, columns["left_shoulder"]] - filled[:, columns["left_hip"]], axis=-1)
+    size = max(float(np.median(trunk)), 1e-12)
+    return {
+        columns[role]: np.einsum("trc,tr->tc", axes, points[:, columns[role]] - filled[:, columns[start]]) / size
         for role, start in LIMBS.items()
-        if role in columns and columns[role] != column and not np.isnan(points[first:stop, columns[role], 0]).all()
-    ]
-    if len(shown) < FEWEST:
-        return None
-    ways = [np.einsum("trc,tr->tc", axes, points[:, joint] - points[:, start]) for joint, start in shown]
-    size = np.nanmedian(np.linalg.norm(points[:, columns["left_shoulder"]] - points[:, columns["left_hip"]], axis=-1))
-    scale = np.sqrt(len(LIMBS) / len(shown)) / max(float(size), 1e-12)
-    return np.concatenate([eased(way) for way in ways], axis=1) * scale
+        if role in columns
+    }
+
+
+def _pose(ways: dict[int, Any], column: int, gap: tuple[int, int]) -> Any:
+    """The pose of the rest of the body, (T, n), trunk lengths; None if a gap shows too little of it."""
+    shown = [eased(way) for own, way in ways.items() if own != column and not np.isnan(way[slice(*gap), 0]).all()]
+    return np.concatenate(shown, axis=1) * np.sqrt(len(LIMBS) / len(shown)) if len(shown) >= FEWEST else None
 
 
 def _follow_body(bridged: Any, own: Any, gap: tuple[int, int], pose: Any, fps: float) -> None:
