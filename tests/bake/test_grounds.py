@@ -215,7 +215,18 @@ def test_a_header_cannot_ask_for_more_memory_than_the_file_holds(tmp_path):
         grounds.parse(str(tmp_path / "map.npy"))
 
 
-@pytest.mark.parametrize(("run", "odd"), [(0.3, False), (30.0, True), (0.003, True)])
+def test_a_map_has_eight_thousand_by_eight_thousand_heights_at_most():
+    level = np.uint8(0)
+    assert grounds._grid(np.broadcast_to(level, (8000, 8000)), None).kind == "heights"
+    with pytest.raises(InputError, match="64,000,000 heights; got 8000 by 8001"):
+        grounds._grid(np.broadcast_to(level, (8001, 8000)), None)
+
+
+def test_stairs_have_ten_thousand_steps_at_most():
+    assert grounds.parse("stairs:1,1,10000").numbers == (1.0, 1.0, 10000.0)
+
+
+@pytest.mark.parametrize(("run", "odd"), [(0.3, False), (0.07, False), (0.03, True), (15.0, False), (30.0, True)])
 def test_stairs_in_another_unit_than_the_character_are_doubted(run, odd):
     doubts = list(grounds.GroundSpec("stairs", (run / 2, run, 10)).doubts(0.9))
     assert bool(doubts) == odd

@@ -89,6 +89,25 @@ def test_treads_are_looked_for_along_a_thousand_legs(length, found):
     assert (treads_along(ground, grades, AHEAD) is not None) == found
 
 
+class Counting:
+    """A floor that counts the rays it is asked for."""
+
+    rays = 0
+
+    def cast(self, origins, directions, max_distance):
+        self.rays += np.size(origins) // 3
+        return km.Plane().cast(origins, directions, max_distance)
+
+
+def test_looking_for_treads_casts_fifty_rays_a_leg():
+    """The longest way that is looked at, a thousand legs, must not cost more than 50,000 rays."""
+    floor = Counting()
+    grades = grades_along(Site(floor, UP, LEG, None), way(100.0), 0)
+    floor.rays = 0
+    assert treads_along(Site(floor, UP, LEG, None), grades, AHEAD) is None
+    assert 45 * 100 < floor.rays < 55 * 100
+
+
 @pytest.mark.parametrize(("off", "found"), [(900.0, True), (1100.0, False), (-900.0, True), (-1100.0, False)])
 def test_the_first_ground_is_within_a_thousand_legs(off, found):
     heights = heights_along(Site(km.Plane(off * LEG * UP), UP, LEG, None), way(1.0, 3) * (1.0, 0.0, 1.0), 0)

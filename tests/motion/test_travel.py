@@ -126,6 +126,15 @@ def test_the_floor_is_not_where_feet_dip_now_and_then_but_where_they_stand_now_a
     assert floor == pytest.approx(rig.floor, abs=0.01 * rig.leg_length)
 
 
+@pytest.mark.parametrize(("height", "legs"), [(0.0, 2), (0.02, 2), (0.03, 1)])
+def test_a_foot_shows_the_travel_up_to_a_fortieth_of_a_leg_above_the_floor(height, legs):
+    """Both feet slide back alike, one of them a little higher."""
+    rig = humanoid().rig
+    points = in_place(rig, 100)
+    points[:, 1, :, 1] += height * rig.leg_length
+    assert travel_of(rig, points, 1 / 60, closed=False).legs == legs
+
+
 @pytest.mark.parametrize(("speed", "needed"), [(0.9, False), (1.1, True)])
 @pytest.mark.parametrize("closed", [False, True])
 def test_one_leg_that_runs_in_place_shows_the_travel(speed, needed, closed):
