@@ -1,6 +1,7 @@
 """Strides on slopes and stairs: shorter, of whole treads, with feet that stand as long as they do in the clip."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
+from kinema.bake.feet import strides
 from kinema.bake.feet.posture import lean_body
 from kinema.bake.feet.strides import find_map, shorten_strides, way_length
 from kinema.bake.grounds import GroundSpec
@@ -204,3 +206,12 @@ def test_strides_become_shorter_to_a_third_at_most():
     hips = frames.world[:, person.rig.hips, :3, 3]
     found = find_map(frames, hips, (soles[:, :, 0] + soles[:, :, 2]) / 2, site(person, ground))
     assert (np.diff(found.clip) / np.diff(found.ground)).max() == pytest.approx(math.exp(1.2), rel=0.01)
+
+
+@pytest.mark.parametrize(("stride", "steps"), [(0.2, False), (0.4, True), (0.9, True)])
+def test_strides_are_three_tenths_of_a_leg_long_at_least(stride, steps):
+    """A foot that stands again closer to where it stood shuffles."""
+    held = np.tile(np.repeat((True, False), 5), 4)[:, np.newaxis]
+    along = 0.9 * stride * (np.arange(40) // 10)[:, np.newaxis]
+    found = strides._step(SimpleNamespace(held=held), along, 0.9)
+    assert found == (pytest.approx(0.45 * stride) if steps else None)
