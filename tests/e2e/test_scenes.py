@@ -131,9 +131,9 @@ def test_the_lab_compares_chosen_solvers_pass_by_pass(open_tab, tmp_path):
     assert all(after < before for before, after in zip(first[1:], second[1:], strict=True))
     start = tab.handle("target:fabrik")
     tab.drag("target:fabrik", start["x"] + 20, start["y"] + 30)
-    errors = tab.state["errors"]
     with tab.page.expect_download() as kept:
         tab.page.get_by_role("button", name="Passes as CSV").click()
+    errors = tab.state["errors"]
     rows = [line.split(",") for line in kept.value.path().read_text().splitlines()[1:]]
     table = {(solver, int(n)): float(error) for solver, n, error, *_ in rows}
     assert [table[solver, 2] for solver in tab.state["solvers"]] == [pytest.approx(e, abs=1e-4) for e in errors]
