@@ -1,5 +1,7 @@
 """`load` and `save`: read and write characters, whatever the format."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable
 from dataclasses import replace

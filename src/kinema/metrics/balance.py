@@ -1,5 +1,7 @@
 """Balance: how far the centre of mass is inside the support of the planted feet."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Self-intersection: how deep parts of a body are inside each other, with capsules for its limbs."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 from typing import Any, NamedTuple
 

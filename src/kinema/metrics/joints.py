@@ -1,5 +1,7 @@
 """Joints: how far they rotate in a frame, whether knees flip, how steadily ends move, and whether targets are met."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """`measure`: every figure of a motion at once."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

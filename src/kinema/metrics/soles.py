@@ -1,5 +1,7 @@
 """Soles over the ground: where they are, how deep, how high, and when they are planted."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,6 +4,8 @@ In each step every joint falls freely, then the links get their length back by a
 and back, as FABRIK makes them, and the velocities become what the joints really moved.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

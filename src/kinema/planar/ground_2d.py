@@ -4,6 +4,8 @@ All of them answer one question: how high is the highest ground at x that is not
 Where there is no ground the answer is NaN.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, Protocol
 

@@ -1,5 +1,7 @@
 """`Walker2D`: legs that walk by themselves under a body that a 2D game moves."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
