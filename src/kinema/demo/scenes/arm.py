@@ -42,6 +42,8 @@ GRAVITY, DRAG, RESTITUTION = 9.82, 0.5, 0.5
 """Initial values: m/s^2, 1/s, and speed after a bounce divided by the speed before it."""
 FASTEST_THROW, FASTEST_FALL = 5.0, 20.0
 """Largest speed of a ball that a user throws, and along an axis of one from a snapshot, m/s."""
+HIGHEST_START = 1.0
+"""Height at which the goal of the hand begins at most, m: it is below the page's buttons on any screen."""
 
 
 class ArmScene(Scene):
@@ -102,7 +104,7 @@ class ArmScene(Scene):
             velocities[free] = self.draw.uniform((-1.0, 2.5, 0.2), (1.0, 5.0, 1.5), (len(self.balls), 3))[free]
             self.balls = replace(self.balls, velocities=velocities)
         elif name == "by_hand":
-            self.goal = self.joints[-1].copy()
+            self.goal = np.minimum(self.joints[-1], (np.inf, HIGHEST_START, np.inf))
             self.balls = self.sorter.let_go(self.balls)
 
     def drag(self, handle: str, position: Sequence[float]) -> None:
