@@ -31,7 +31,7 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames, animate
 from kinema.bake.clip_frames import ClipFrames, frames_of
-from kinema.bake.feet.clearances import find_clearances, mean_depth
+from kinema.bake.feet.clearances import find_clearances, mean_fault
 from kinema.bake.feet.floor import level_floor, settle_floor, stand_on_ground, start_transform
 from kinema.bake.feet.hold import hold_feet, rest_feet, shift_footholds
 from kinema.bake.feet.limits import slow_handles, spread_pops
@@ -148,14 +148,14 @@ def _rounds(
 
 
 def _best_round(clip_frames: ClipFrames, rounds: list[BakedFrames], ground: Any) -> BakedFrames:
-    """Return the frames of the round, without pops, in which fewest knees flip and feet are least deep in the ground;
-    of equal ones the last. clip_frames: without a lead-in.
+    """Return the frames of the round, without pops, in which fewest knees flip and feet are least deep in the ground or
+    late on it; of equal ones the last. clip_frames: without a lead-in.
     """
     best, least = rounds[-1], (np.inf, np.inf)
     for frames in reversed(rounds):
         smooth = spread_pops(clip_frames, frames, ground)
         flips = int(metrics.knee_flips(clip_frames.rig, smooth.world).sum())
-        faults = flips, mean_depth(clip_frames.rig, smooth.world, ground)
+        faults = flips, mean_fault(clip_frames, smooth.world, ground)
         if faults < least:
             best, least = smooth, faults
         if not any(least):

@@ -83,21 +83,25 @@ def find_clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -
     around = round(NEAR_CONTACT / clip_frames.dt)
     for leg, contact in stretches(clip_frames.held):
         near = slice(max(contact.start - around, 0), contact.stop + around)
-        if depth[near, leg].max() > SHALLOWEST * rig.leg_length:
+        shift = _level_foothold(rig, np.median(points[contact, leg], axis=0), ground)
+        if not shift.any() and depth[near, leg].max() > SHALLOWEST * rig.leg_length:
             shift = _way_out(rig, points[near, leg], ground)
-            shifts[contact, leg] = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
-        else:
-            shifts[contact, leg] = _level_foothold(rig, np.median(points[contact, leg], axis=0), ground)
+            shift = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
+        shifts[contact, leg] = shift
     return Clearances(_raised(clip_frames, depth), shifts)
 
 
-def mean_depth(rig: Any, world: Any, ground: Any) -> float:
-    """Units that soles are in the ground: the deepest of each leg, on average. What needs no correction counts as 0.
+def mean_fault(clip_frames: ClipFrames, world: Any, ground: Any) -> float:
+    """Units that soles are in the ground, or above it where they stand, on average of all frames and legs. What needs
+    no correction counts as 0.
 
-    world: (F, J, 4, 4).
+    clip_frames: without a lead-in. world: (F, J, 4, 4).
     """
-    depth = deepest(rig, metrics.sole_points(rig, world), ground).max(axis=0)
-    return float(np.where(depth > SHALLOWEST * rig.leg_length, depth, 0.0).mean())
+    rig = clip_frames.rig
+    points = metrics.sole_points(rig, world)
+    hover = np.where(clip_frames.held, metrics.points_over(rig, points, ground).gap.min(axis=-1), 0.0)
+    fault = np.maximum(deepest(rig, points, ground), hover)
+    return float(np.where(fault > SHALLOWEST * rig.leg_length, fault, 0.0).mean())
 
 
 def deepest(rig: Any, points: Any, ground: Any) -> Any:
@@ -146,11 +150,12 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
 
 def _level_foothold(rig: Any, points: Any, ground: Any) -> Any:
     """(3,): the shortest way, across up, on which a sole that hangs over an edge comes to stand beside it, on one step
-    or the other; zero if it stands, or if there is none. points: (3, 3), of the sole.
+    or the other; zero if it stands, is in the ground, or if there is none. points: (3, 3), of the sole.
     """
     up, here = np.array(rig.up), metrics.points_over(rig, points[np.newaxis], ground)
     below = (here.points @ up - here.gap)[0]
-    if not here.found.all() or abs(below[HEEL] - below[BALL]) <= UNEVEN * rig.leg_length:
+    hangs = abs(below[HEEL] - below[BALL]) > UNEVEN * rig.leg_length and here.gap.min() > -SHALLOWEST * rig.leg_length
+    if not here.found.all() or not hangs:
         return np.zeros(3)
     support = below[here.gap[0].argmin()]
     shifts = _tried(up, LEVEL_STEP, LEVEL_STEPS) * rig.leg_length
