@@ -78,13 +78,15 @@ def find_clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -
     """
     rig = clip_frames.rig
     points = metrics.sole_points(rig, frames.world)
-    depth = deepest(rig, points, ground)
+    depth, ends = deepest(rig, points, ground), _deepest(rig, points, ground)
     shifts = np.zeros_like(points[:, :, BALL])
-    around = round(NEAR_CONTACT / clip_frames.dt)
+    around, limit = round(NEAR_CONTACT / clip_frames.dt), SHALLOWEST * rig.leg_length
     for leg, contact in stretches(clip_frames.held):
         near = slice(max(contact.start - around, 0), contact.stop + around)
-        shift = _level_foothold(rig, np.median(points[contact, leg], axis=0), ground)
-        if not shift.any() and depth[near, leg].max() > SHALLOWEST * rig.leg_length:
+        shift = np.zeros(3)
+        if ends[near, leg].max() <= limit:  # A foot that only its middle carries, on an edge, belongs on a step.
+            shift = _level_foothold(rig, np.median(points[contact, leg], axis=0), ground)
+        if not shift.any() and depth[near, leg].max() > limit:
             shift = _way_out(rig, points[near, leg], ground)
             shift = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
         shifts[contact, leg] = shift
@@ -92,24 +94,28 @@ def find_clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -
 
 
 def mean_fault(clip_frames: ClipFrames, world: Any, ground: Any) -> float:
-    """Units that soles are in the ground, or above it where they stand, on average of all frames and legs. What needs
-    no correction counts as 0.
+    """Units that soles are in the ground, the deepest of each leg on average, and how far they are above it where they
+    stand, on average of all frames. What needs no correction counts as 0.
 
     clip_frames: without a lead-in. world: (F, J, 4, 4).
     """
     rig = clip_frames.rig
     points = metrics.sole_points(rig, world)
     hover = np.where(clip_frames.held, metrics.points_over(rig, points, ground).gap.min(axis=-1), 0.0)
-    fault = np.maximum(deepest(rig, points, ground), hover)
-    return float(np.where(fault > SHALLOWEST * rig.leg_length, fault, 0.0).mean())
+    faults = deepest(rig, points, ground).max(axis=0), hover
+    return float(sum(np.where(fault > SHALLOWEST * rig.leg_length, fault, 0.0).mean() for fault in faults))
 
 
 def deepest(rig: Any, points: Any, ground: Any) -> Any:
     """(F, L): how deep soles are in the ground in each frame, and on the way from and to the frames next to it.
 
-    points: (F, L, 3, 3), of the soles.
+    points: (F, L, 3, 3), of the soles. Between heel and ball they are looked at, too.
     """
-    points = _whole_soles(points)
+    return _deepest(rig, _whole_soles(points), ground)
+
+
+def _deepest(rig: Any, points: Any, ground: Any) -> Any:
+    """(F, L): how deep these points, (F, L, P, 3), are in the ground, likewise."""
     depth = metrics.penetration(metrics.points_over(rig, points, ground))
     share = (np.arange(1, BETWEEN + 1) / (BETWEEN + 1))[:, np.newaxis, np.newaxis, np.newaxis, np.newaxis]
     between = points[:-1] + share * (points[1:] - points[:-1])
@@ -150,12 +156,11 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
 
 def _level_foothold(rig: Any, points: Any, ground: Any) -> Any:
     """(3,): the shortest way, across up, on which a sole that hangs over an edge comes to stand beside it, on one step
-    or the other; zero if it stands, is in the ground, or if there is none. points: (3, 3), of the sole.
+    or the other; zero if it stands, or if there is none. points: (3, 3), of the sole.
     """
     up, here = np.array(rig.up), metrics.points_over(rig, points[np.newaxis], ground)
     below = (here.points @ up - here.gap)[0]
-    hangs = abs(below[HEEL] - below[BALL]) > UNEVEN * rig.leg_length and here.gap.min() > -SHALLOWEST * rig.leg_length
-    if not here.found.all() or not hangs:
+    if not here.found.all() or abs(below[HEEL] - below[BALL]) <= UNEVEN * rig.leg_length:
         return np.zeros(3)
     support = below[here.gap[0].argmin()]
     shifts = _tried(up, LEVEL_STEP, LEVEL_STEPS) * rig.leg_length
