@@ -70,6 +70,14 @@ def test_a_walk_climbs_a_slope(folder, tmp_path):
     assert way[1] / way[2] == pytest.approx(np.tan(np.radians(10)), abs=0.05)
 
 
+def test_heading_and_start_decide_whether_stairs_are_met(folder, tmp_path):
+    stairs = "--ground", "stairs:0.17,0.29,8", "--force", "-o", tmp_path / "new.glb"
+    for start, met in ((("--at", "0,-0.2"), True), (("--heading", "180", "--at", "0,-1"), False)):
+        made = typed(*walk_onto_hero(folder, *stairs, *start))
+        assert made.exit_code == 0, made.output
+        assert ("never meets" not in made.stdout) == met
+
+
 def test_a_map_is_written_and_read(folder, tmp_path):
     saved = tmp_path / "map.toml"
     made = typed(*walk_onto_hero(folder, "-o", tmp_path / "a.glb", "--save-map", saved))

@@ -163,6 +163,8 @@ def test_a_ground_composes_a_bake():
         ({"scale": -1.0}, "scale is -1"),
         ({"scale": float("nan")}, "scale"),
         ({"facing": "north"}, "facing"),
+        ({"at": 3.0, "ground": 0.0}, "at must be a sequence"),
+        ({"at": (1.0, float("nan")), "ground": 0.0}, "at\\[1\\]"),
         ({"fps": 0.0}, "fps"),
         ({"facing": np.zeros(3)}, "facing must be one number"),
         ({"joints": ["head"]}, "joints must be a dict"),

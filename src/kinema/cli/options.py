@@ -80,7 +80,9 @@ class GroundOptions:
     ground_height: str | None = _ground("Lowest and highest point of a height map.", metavar="LOW,HIGH")
 
     ground_unit: str = _ground(
-        "Unit of all lengths of the ground. Default: that of the file.", metavar="m|cm|mm|dm|ft|in", default=""
+        "Unit of all lengths of the ground. Default: that of the character's file.",
+        metavar="m|cm|mm|dm|ft|in",
+        default="",
     )
 
     def parsed_ground(self) -> GroundSpec | None:

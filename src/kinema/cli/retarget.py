@@ -38,7 +38,17 @@ class RetargetOptions(GroundOptions, RoleOptions, ManyFilesOptions):
     arm_space: float = _motion("0 to 1: how much arms keep clear of a broader body.", default=0.0)
     mirror: bool = _motion("Swap left and right.", "--mirror", default=False)
     scale: float | None = _motion("Length of the character per length of the motion. Default: the ratio of their legs.")
-    facing: float | None = _motion("Initial heading, degrees from +Z towards +X. Default: as captured.")
+    facing: float | None = _motion(
+        "Initial heading, degrees from +Z towards +X. Default: 0 on slopes and stairs, else as captured.",
+        "--facing",
+        "--heading",
+    )
+    at: str = _motion(
+        "Where the origin of the motion is put, in the unit of the character's file; with Y, on the ground below that "
+        "height.",
+        metavar="X,Z|X,Y,Z",
+        default="0,0",
+    )
     onto_role: list[str] = _roles(
         "Like --role, for the character. Repeatable.", metavar="ROLE=JOINT,...", default_factory=list
     )

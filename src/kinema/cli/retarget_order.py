@@ -8,7 +8,7 @@ from kinema.bake.grounds import GroundSpec, build_for
 from kinema.cli.conversion_offer import offer_conversion
 from kinema.cli.file_reports import print_clips
 from kinema.cli.many_files import run_files
-from kinema.cli.options import RoleOptions
+from kinema.cli.options import RoleOptions, parse_numbers
 from kinema.cli.retarget import FLOORS, RetargetOptions
 from kinema.errors import InputError
 from kinema.io import atomic, formats
@@ -41,7 +41,8 @@ def order_of(options: RetargetOptions) -> RetargetOrder:
         "hands": options.hands,
         "arm_space": options.arm_space,
         "scale": options.scale,
-        "facing": "keep" if options.facing is None else math.radians(options.facing),
+        "facing": "auto" if options.facing is None else math.radians(options.facing),
+        "at": parse_numbers("--at", options.at, 2, 3),
         "mirror": options.mirror,
         "fps": options.fps,
         "joints": {} if options.map is None else read_map(options.map),

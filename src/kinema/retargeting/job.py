@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kinema.bake.grounds import GroundSpec, build_for
+from kinema.bake.grounds import GroundSpec
 from kinema.bake.report import rig_report
 from kinema.io import files
 from kinema.jobs.order import OntoOrder, Progress, choose_clips, encode_clips, named_beside, with_clips
@@ -39,7 +39,7 @@ class RetargetOrder(OntoOrder):
         report |= {"source_rig": rig_report(source.rig), "rig": rig_report(target.rig), "clips": []}
         settings = dict(self.settings)
         if self.ground is not None:
-            settings["ground"] = build_for(self.ground, target.rig)[1]
+            settings["ground"] = self.ground
         chosen, made = choose_clips(source, self.clips), list[Clip]()
         for number, clip in enumerate(chosen):
             new, found = retarget(source, clip, target, report=True, **settings)

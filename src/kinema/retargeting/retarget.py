@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
 
@@ -21,6 +21,7 @@ from kinema import validation
 from kinema.bake.baking import bake
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.floor import level_floor
+from kinema.bake.grounds import parse
 from kinema.bake.settings import BakeSettings
 from kinema.errors import InputError
 from kinema.model.character import Character, chosen_clip
@@ -32,6 +33,7 @@ from kinema.notices import logger
 from kinema.retargeting.loop_frames import with_neighbours
 from kinema.retargeting.matching import crossed, match, match_limbs, other_side
 from kinema.retargeting.motion import Motion
+from kinema.retargeting.onto_ground import bake_onto, heading_on
 from kinema.retargeting.parts import Body, shared_palms
 from kinema.retargeting.report import RetargetReport, matched_joints
 from kinema.roles import handles, take_along
@@ -51,7 +53,8 @@ class RetargetSettings(TypedDict, total=False):
     hands: float
     arm_space: float
     scale: float | None
-    facing: float | Literal["keep"]
+    facing: float | Literal["auto", "keep"]
+    at: Sequence[float]
     mirror: bool
     fps: float | None
     joints: Mapping[str, str] | None
@@ -90,7 +93,8 @@ def retarget(
     hands: float = 0.0,
     arm_space: float = 0.0,
     scale: float | None = None,
-    facing: float | Literal["keep"] = "keep",
+    facing: float | Literal["auto", "keep"] = "auto",
+    at: Sequence[float] = (0.0, 0.0),
     mirror: bool = False,
     fps: float | None = None,
     joints: Mapping[str, str] | None = None,
@@ -115,8 +119,8 @@ def retarget(
         Keep feet from sliding that slide a little in the source.
     ground
         "keep": footholds keep their heights above the floor, scaled. "level": a clip that steps onto something that is
-        not there is brought onto one floor. "auto": the same as "level". Or a ground, a height or a function: the
-        result is baked onto it, as `kinema bake` does.
+        not there is brought onto one floor. "auto": the same as "level". Or a ground, a height, a function or a text
+        such as "stairs:0.17,0.29,8": the result is baked onto it, as `kinema bake` does.
     hands
         0 to 1: how much hands that touch the trunk, the head, a thigh, each other or the floor go on to touch it on a
         body of another shape. 0 keeps the directions of arms.
@@ -126,7 +130,11 @@ def retarget(
         Length of the target per length of the source, also of its way. Default: the ratio of their legs, and strides as
         long as the target's feet make them.
     facing
-        Heading of the first second, radians from +Z towards +X. "keep": as in the source.
+        Heading of the first second, radians from +Z towards +X. "keep": as in the source. "auto": along the slope or
+        stairs of a text or a `Terrain`, towards +Z; else as in the source.
+    at
+        Where the origin of the clip is put, in the unit of the target: x and z; or x, y and z, to start on the ground
+        below y.
     mirror
         Swap left and right.
     fps
@@ -155,19 +163,27 @@ def retarget(
     """
     flags = {"contacts": contacts, "lock": lock, "mirror": mirror, "report": report}
     contacts, lock, mirror, report = (validation.flag(name, given) for name, given in flags.items())
-    if isinstance(facing, str) and facing != "keep":
-        raise InputError(f"facing is {facing!r:.60}; allowed are radians and 'keep'")
+    if isinstance(facing, str) and facing not in ("auto", "keep"):
+        raise InputError(f"facing is {facing!r:.60}; allowed are radians, 'auto' and 'keep'")
     joints = None if joints is None else validation.mapping("joints", joints, "names of joints")
     rig, theirs = rig_of("source", source), rig_of("target", target)
     clip = chosen_clip(source, clip)
     match_limbs(rig, theirs, (source.name, target.name))
-    levelling = isinstance(ground, str)
-    if levelling and ground not in GROUNDS:
-        raise InputError(f"ground is {ground!r:.60}; allowed are {', '.join(map(repr, GROUNDS))}, a ground or a height")
+    levelling = isinstance(ground, str) and ground in GROUNDS
+    if isinstance(ground, str) and not levelling:
+        try:
+            ground = parse(ground)
+        except InputError as problem:
+            raise InputError(f"{problem}; or {', '.join(map(repr, GROUNDS))}, a ground or a height") from None
     hands, arm_space = (
         validation.number(name, value, 0.0, 1.0) for name, value in (("hands", hands), ("arm_space", arm_space))
     )
     size = check_scale(scale, rig, theirs)
+    if isinstance(facing, str):
+        heading = heading_on(ground) if facing == "auto" else None
+    else:
+        heading = validation.number("facing", facing)
+    at = validation.sequence("at", at, "numbers")
     frames = with_neighbours(frames_of(rig, clip, BakeSettings(lock_feet=True, fps=fps)))
     own = size == 1.0 and not mirror and not joints and _same_skeleton(source, target)
     level = (
@@ -179,12 +195,9 @@ def retarget(
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
     new = _new_clip(clip, target, with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
-    if not levelling or not isinstance(facing, str):
-        heading = None if isinstance(facing, str) else validation.number("facing", facing)
-        onto_ground = BakeSettings(
-            ground=None if levelling else ground, lock_feet=lock, heading=heading, fps=fps, name=new.name
-        )
-        baked = bake(target, new, onto_ground)
+    start = BakeSettings(lock_feet=lock, heading=heading, at=at, fps=fps, name=new.name)
+    if not levelling or heading is not None or any(at):
+        baked = bake(target, new, start) if levelling else bake_onto(target, new, ground, start)
         new, problems = baked.clip, baked.problems
     if fps is not None and new.fps < fps:  # Between the frames of a bake a clip says nothing new.
         new = _resampled(new, fps)
