@@ -24,6 +24,9 @@ The fields of all public records: what solvers return, what stages report, and w
 metres, angles in radians and times in seconds, unless a field says otherwise. `...` is the shape of a batch; N are
 characters, J joints. Reports of an animator without `count` have no axis N. `python -m tests.reference` writes this
 page from the sources; `help(km.HeadReport)` shows the same texts.
+
+Functions are not on this page. `help(km.solve)` shows what one does and its arguments; the documentation site has a
+page for each ("Public names", `make docs`).
 """
 
 ERRORS = """## Errors

@@ -1,5 +1,7 @@
 """Ground in the plane, against the simplest ways to find it."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -103,3 +105,9 @@ def test_a_function_may_return_one_height_for_all():
 def test_a_function_that_returns_no_numbers_is_refused(height):
     with pytest.raises(km.InputError, match="what the ground function returned must be an array of numbers"):
         heights_of(lambda x: height, False)(np.zeros(2), None)
+
+
+@pytest.mark.parametrize("function", [math.sin, lambda x: 0.1 if x > 3.0 else 0.0])
+def test_a_function_of_one_number_is_refused_and_told_of_np_sin(function):
+    with pytest.raises(km.InputError, match=r"fails for an array of x.*np\.sin instead of math.sin"):
+        km.Walker2D(function).update(1 / 60, 1.0)

@@ -319,3 +319,44 @@ def test_a_ground_that_fails_changes_nothing():
         walker.update(1 / HZ, 0.66)
     fails.clear()
     np.testing.assert_array_equal(walker.update(1 / HZ, 0.7).knees, other.update(1 / HZ, 0.7).knees)
+
+
+def notices(caplog, text):
+    return [record.message for record in caplog.records if text in record.message]
+
+
+@pytest.mark.parametrize("arguments", [(16.7, 100.0), (100.0, 1 / 60)], ids=["milliseconds", "x first"])
+def test_seconds_that_are_none_are_warned_of_once(arguments, caplog):
+    walker = a_walker()
+    for _ in range(5):
+        walker.update(*arguments)
+    assert len(notices(caplog, "takes seconds first")) == 1
+
+
+@pytest.mark.parametrize("rise", [0.9, 3.0, -2.0], ids=["wall", "cliff", "ledge"])
+def test_legs_hang_where_the_ground_is_out_of_reach(rise):
+    frame = walk(a_walker([(0, 0), (4, 0), (4, rise), (9, rise)]), at_speed(1.3, 3.5, 2.0))[-1]
+    assert frame.airborne
+    assert frame.reached.all()
+    assert frame.body[1] - frame.feet[:, 1].max() > 0.8 * (THIGH + SHIN)
+
+
+def test_a_walker_behind_a_wall_of_its_ground_walks_on_the_way_back():
+    there = at_speed(1.3, 3.5, 2.0)
+    frames = walk(
+        a_walker([(0, 0), (4, 0), (4, 0.9), (9, 0.9)]), np.concatenate((there, there[::-1], np.full(HZ, 2.0)))
+    )
+    assert not frames[-1].airborne
+    assert frames[-1].planted.all()
+
+
+def test_a_body_in_a_wall_is_warned_of_once_and_one_at_a_ledge_is_not(caplog):
+    for rise in (-2.0, 0.9):
+        walk(a_walker([(0, 0), (4, 0), (4, rise), (9, rise)]), at_speed(1.3, 3.5, 2.0))
+    assert len(notices(caplog, "in a wall")) == 1
+
+
+def test_a_walker_created_where_no_ground_is_hangs_at_zero():
+    frame = a_walker([(0, 3), (4, 3)]).update(1 / HZ, 9.0)
+    assert frame.airborne
+    np.testing.assert_array_equal(frame.feet[:, 1], 0.0)

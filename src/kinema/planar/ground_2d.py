@@ -118,7 +118,14 @@ def heights_of(ground: Ground2D, y_down: bool) -> Heights:
 
 def _of_function(function: Callable[[Any], Any], side: float) -> Heights:
     def heights(x: Any, below: Any) -> Any:
-        found = validation.real("what the ground function returned", function(x)).astype(np.float64)
+        try:
+            returned = function(x)
+        except (TypeError, ValueError) as problem:
+            raise InputError(
+                f"the ground function fails for an array of x: {problem}; use functions that take arrays, as np.sin "
+                "instead of math.sin and np.where instead of if, or np.vectorize(function), which is slower"
+            ) from problem
+        found = validation.real("what the ground function returned", returned).astype(np.float64)
         if found.shape not in ((), x.shape):
             raise InputError(
                 f"the ground function returned heights of shape {found.shape} for {x.shape} numbers; "

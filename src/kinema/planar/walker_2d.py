@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinema import validation
+from kinema import notices, validation
 from kinema.compile.records import kernel_views
 from kinema.compile.threads import in_chunks
 from kinema.constants import LONGEST_STEP
 from kinema.errors import InputError
 from kinema.planar.ground_2d import Ground2D, heights_of
 from kinema.planar.walker_2d_records import BODY, LEG, LIMB, POSE, REAL, SHAPE, Walkers
-from kinema.planar.walker_2d_step import ASKED, CANDIDATES, STRETCH, plan_steps, stand_up, swing_feet
+from kinema.planar.walker_2d_step import ASKED, CANDIDATES, HIGHEST_STEP, STRETCH, plan_steps, stand_up, swing_feet
 
 MOST_LEGS, MOST_WALKERS = 64, 10_000_000
 """Legs of a walker, and walkers of one call."""
@@ -35,6 +35,13 @@ ABOVE = 0.25
 
 THREADS_FROM = 2_000
 """Walkers of one call from which more threads pay."""
+
+SUSPICIOUS_STEP = 5.0
+"""Seconds. A step above that is more likely a frame in milliseconds, or an x."""
+
+LONG_STEP = "dt is more than 5 seconds; update takes seconds first, then x: update(1 / 60, x)"
+WALL = "the body is in a wall, higher than its legs can step; the game must stop its character at walls"
+"""What walkers warn of."""
 
 FARTHEST = 1e12
 """Largest coordinate: float64 tells millimetres apart there."""
@@ -205,6 +212,8 @@ class Walker2D:
         self._walkers = Walkers(*kernel_views(shape, limbs, bodies, LEG.zeros((rows, number), REAL)))
         # Views, since reading a field of an array of records takes a microsecond.
         self._bodies = {name: self._walkers.bodies[name] for name in BODY.fields}
+        self._step = HIGHEST_STEP * float(bones + shape.ankle[0])
+        self._troubles: set[str] = set()
         self._torso, self._above = float(shape.torso[0]), (STRETCH + ABOVE) * bones
         self.reset()
 
@@ -233,12 +242,13 @@ class Walker2D:
         Parameters
         ----------
         dt
-            Seconds since the last update, 0 to 10.
+            Seconds since the last update, 0 or more. Above 5 s a warning says so, because milliseconds were probably
+            meant, or x came first.
         x
             (...): where the characters are.
         y
             (...): the lower end of their colliders, if the game has physics of its own: they jump and fall with it.
-            Default: on the ground.
+            Default: on the ground; where there is none, or only a drop, they stay at their height in the air.
         look_at
             (..., 2): what the heads look at.
 
@@ -254,6 +264,7 @@ class Walker2D:
         """
         seconds = validation.number("dt", dt, 0.0, LONGEST_STEP)
         xs, rows = self._values("x", x), len(self._walkers.bodies)
+        self._warn_of(LONG_STEP, seconds > SUSPICIOUS_STEP)
         ys = np.full(rows, np.nan) if y is None else self._side * self._values("y", y)
         targets = np.full((rows, 2), np.nan)
         if look_at is not None:
@@ -273,9 +284,16 @@ class Walker2D:
         except BaseException:  # The ground is the caller's.
             self._walkers.bodies[:], self._walkers.legs[:] = before
             raise
+        self._warn_of(WALL, y is None and bool((under > self._bodies["ground"] + self._step).any()))
         poses = kernel_views(POSE.zeros((rows, self._walkers.limbs.size), REAL))[0]
         self._run(stand_up, heights, ys, targets, seconds, poses)
         return self._frame(poses)
+
+    def _warn_of(self, trouble: str, holds: bool) -> None:
+        """Warn of a trouble when it starts, and not again every frame."""
+        if holds and trouble not in self._troubles:
+            notices.warn(trouble)
+        (self._troubles.add if holds else self._troubles.discard)(trouble)
 
     def _points(self, name: str, value: ArrayLike) -> Any:
         """Points, (2,) or (N, 2), y up."""

@@ -211,6 +211,15 @@ def _hang(leg, limb, body, shape, moved, dt):
     leg.planted, leg.share, leg.arch, leg.left, leg.lands = False, 0.0, 0.0, LANDING_SECONDS, body.ground
 
 
+@kernel
+def _lost_ground(body, legs, shape, under):
+    """Whether no foot stands, and the ground under a body is higher or lower than a leg can step. under: its height."""
+    for k in range(legs.size):
+        if legs[k].planted:
+            return False
+    return not (body.fresh | (abs(under - body.ground) <= HIGHEST_STEP * _leg_length(shape)))
+
+
 @batch
 def swing_feet(start, stop, walkers, asked, heights, under, ys, dt, queries):
     """Choose footholds and move the feet that swing.
@@ -222,12 +231,14 @@ def swing_feet(start, stop, walkers, asked, heights, under, ys, dt, queries):
     size = _leg_length(shape)
     for n in range(start, stop):
         body, legs = walkers.bodies[n], walkers.legs[n]
-        y = ys[n] if ys[n] == ys[n] else under[n]
-        if y != y:  # Neither: it stays at its height.
+        y, lost = ys[n], False
+        if y != y:
+            y, lost = under[n], _lost_ground(body, legs, shape, under[n])
+        if lost or y != y:  # It stays at its height.
             y = body.ground if not body.fresh else 0.0
         if body.fresh:
             body.ground, body.hip, body.climb = y, y + STRETCH * size, 0.0
-        body.airborne = not (y - under[n] <= AIRBORNE * size)
+        body.airborne = lost or not (y - under[n] <= AIRBORNE * size)
         hip = body.hip
         if body.airborne:
             body.ground, body.climb = y, 0.0
