@@ -382,7 +382,7 @@ class Session:
         self._awaited = ("", None)
         if command.name != wanted:
             self._undo.record(None, self.scene.snapshot)
-        onto = command.onto or command.name in self.scene.motion_files(state)
+        onto = command.name in self.scene.motion_files(state) or command.onto
         receive = self.scene.receive_motion if onto else self.scene.receive
         _answer(command.done, lambda: receive(command.name, command.data))
         self._shown = None

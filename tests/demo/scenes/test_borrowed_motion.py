@@ -166,3 +166,57 @@ def test_points_that_cannot_be_read_are_refused(name, shape, message):
     with pytest.raises(InputError, match=message):
         character.receive(name, stream.getvalue() if shape else b"{")
     assert not character.motions
+
+
+def test_undo_goes_back_to_the_character_before_and_the_motion_goes_onto_it():
+    character = scene("character", seed=1)
+    character.receive("knight.glb", asset("gltf/KayKit_Knight.glb").read_bytes())
+    knight = character.walker.actor
+    before = character.snapshot()
+    character.receive("walk.bvh", WALK.read_bytes())
+    after = character.snapshot()
+    character.restore(before)
+    assert character.values["character"] == knight.label
+    character.receive_motion("walk.bvh", WALK.read_bytes())
+    assert character.walker.actor.name == knight.name
+    assert list(character.motions) == ["walk"]
+    laid = character.snapshot()
+    character.restore(after)
+    assert character.walker.actor.file == "walk.bvh"
+    character.restore(laid)
+    assert character.walker.actor.name == knight.name
+    assert character.motion_shown.file == "walk.bvh"
+
+
+def brought(state):
+    """A new scene that gets the files which a state needs, as a session does; their names."""
+    character, names = scene("character", seed=1), []
+    while (wanted := character.wanted_file(state)) and len(names) < 4:
+        names.append(wanted)
+        onto = wanted in character.motion_files(state)
+        (character.receive_motion if onto else character.receive)(wanted, WALK.read_bytes())
+    character.restore(state)
+    return character, names
+
+
+@pytest.mark.parametrize("shown", ["Person", "the body of the file"])
+def test_a_file_that_is_a_character_and_a_motion_comes_back_once_for_each(shown):
+    character = scene("character", seed=1)
+    before = character.snapshot()
+    character.receive("walk.bvh", WALK.read_bytes())
+    if shown == "Person":
+        character.restore(before)
+    character.receive_motion("walk.bvh", WALK.read_bytes())
+    character.set("store", None)
+    state = character.kept()
+    other, names = brought(state)
+    assert names == ["walk.bvh"] * (1 if shown == "Person" else 2)
+    assert list(other.motions) == list(character.motions)
+    assert list(other.walker.actor.character.clips) == list(character.walker.actor.character.clips)
+
+
+def test_the_same_file_again_takes_the_place_of_what_it_gave(walking):
+    clips = list(walking.walker.actor.character.clips)
+    walking.receive_motion("walk.bvh", WALK.read_bytes())
+    assert list(walking.walker.actor.character.clips) == clips
+    assert list(walking.motions) == ["walk_2"]

@@ -128,6 +128,8 @@ class CharacterScene(Scene):
     def __init__(self, seed: int = 0, guest: Actor | None = None) -> None:
         super().__init__(seed)
         self.guest = guest
+        self.former: tuple[Actor, dict[str, BorrowedMotion]] | None = None
+        """The character from a file before the guest, and its motions: undo goes back to it."""
         self.own_ground: OwnGround | None = None
         """Ground from a file."""
         self.grounds = 0
@@ -149,7 +151,7 @@ class CharacterScene(Scene):
     def fresh(self) -> Scene:
         """Return a new scene that keeps a character from a file."""
         scene = type(self)(self.seed, self.guest)
-        scene.own_ground, scene.grounds = self.own_ground, self.grounds
+        scene.own_ground, scene.grounds, scene.former = self.own_ground, self.grounds, self.former
         scene._renew_controls()
         scene.motions = dict(self.motions) if scene.walker.actor is self.guest else {}
         return scene
@@ -190,8 +192,10 @@ class CharacterScene(Scene):
                 self._walk_on(own_ground(name, character))
                 return
             motions = list(borrow_all(name, character, actor, state, self._touch()))
-        for motion in motions:
-            clip = clip_name(motion, list(actor.character.clips))
+        taken = [clip for clip in actor.character.clips if clip not in self.motions or self.motions[clip].file != name]
+        for motion in motions:  # The same file again takes the place of what it gave before.
+            clip = clip_name(motion, taken)
+            taken.append(clip)
             actor, shown = actor.with_clip(clip, motion.made), shown or clip
             self.motions[clip] = motion
         self._take_over_motion(actor, shown)
@@ -246,7 +250,20 @@ class CharacterScene(Scene):
         self.awaited_joints = (
             {str(file): dict(joints) for file, joints in given.items()} if isinstance(given, dict) else {}
         )
-        return list(self.awaited_joints)
+        guest = self._missing_guest(state)
+        return [file for file in self.awaited_joints if file != guest]
+
+    def _missing_guest(self, state: Any) -> str:
+        """Return the file of the character that a state has in its list, if the scene does not have it.
+
+        One that is not shown and whose motion is on the character is not missed.
+        """
+        own, values = (state.get(key) for key in ("own", "values")) if isinstance(state, dict) else (None, None)
+        file = own.get("file") if isinstance(own, dict) else None
+        if not isinstance(file, str) or (self.guest is not None and file == self.guest.file):
+            return ""
+        is_shown = not isinstance(values, dict) or values.get("character") not in [*OURS]
+        return "" if not is_shown and file in self.awaited_joints else file
 
     def _file(self, ending: str) -> str:
         """Return the name of a file to download."""
@@ -272,8 +289,8 @@ class CharacterScene(Scene):
 
     def welcome(self, guest: Actor) -> None:
         """Show a character from a file. If that fails, nothing changes."""
-        walker = self._begin(guest)
-        self.guest = guest
+        walker, motions = self._begin(guest), self.motions if self.walker.actor.file else {}
+        self.former, self.guest = (self.former if self.guest is None else (self.guest, motions)), guest
         self._show(walker)
         self.revision += 1
 
@@ -558,6 +575,11 @@ class CharacterScene(Scene):
 
     def restore_first(self, values: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         """Restore the character and its stored poses: they decide which clips there are."""
+        file, former = own.get("file"), self.former
+        if former is not None and self.guest is not None and file == former[0].file != self.guest.file:
+            self.welcome(former[0])
+            self.motions = dict(former[1])
+            self._renew_controls()
         if values.get("character", self.values["character"]) != self.values["character"]:
             self.set("character", values["character"])
         motions = own.get("motions") or {}
@@ -595,15 +617,14 @@ class CharacterScene(Scene):
         self.walker.go_to(way, None if spot is None else Spot(*finite("spot", spot, 3).tolist()), time)
 
     def wanted_file(self, state: Any) -> str:
-        own = state.get("own") if isinstance(state, dict) else None
-        file = own.get("file") if isinstance(own, dict) else None
-        if file and (self.guest is None or file != self.guest.file):
-            return str(file)
+        own, motions = state.get("own") if isinstance(state, dict) else None, self.motion_files(state)
+        if file := self._missing_guest(state):
+            return file
         ground = own.get("ground") if isinstance(own, dict) else None
         if ground and (self.own_ground is None or ground != self.own_ground.file):
             return str(ground)
         have = {WEBCAM, *(motion.file for motion in self.motions.values())}
-        return next((name for name in self.motion_files(state) if name not in have), "")
+        return next((name for name in motions if name not in have), "")
 
     def key(self, key: str, position: Sequence[float]) -> None:
         if key == "Backspace":
