@@ -55,7 +55,7 @@ def test_points_become_a_clip_of_the_character(folder, tmp_path):
         points, "--onto", folder / "hero.glb", "--layout", "coco17", "-o", out, "--report", report, "--strip", strip
     )
     assert made.exit_code == 0, made.output
-    assert "45 frames" in made.stdout
+    assert "45 frames at 30 fps (assumed; give --fps)" in made.stdout
     assert "one" in km.load(out).clips
     (figures,) = json.loads(report.read_text())["files"][0]["clips"]
     assert 0.005 < max(figures["noise"]) < 0.02
@@ -141,3 +141,9 @@ def test_broken_lines_of_a_stream_are_skipped(folder, tmp_path):
     made = invoke(*arguments)
     assert made.exit_code == 2
     assert "no line is a frame; line 1: points has 1 point; expected 17" in made.stderr
+
+
+def test_frames_a_second_that_are_given_are_not_assumed(folder, tmp_path):
+    points = folder / "takes" / "one.npy"
+    made = typed(points, "--onto", folder / "hero.glb", "--layout", "coco17", "--fps", 30, "-o", tmp_path / "new.glb")
+    assert "45 frames at 30 fps, coco17" in made.stdout

@@ -315,3 +315,13 @@ def test_points_around_the_hips_walk_away_on_one_foot():
     points = without("coco17", ["left_ankle"])
     hips = 0.5 * (points[:, 11] + points[:, 12])[:, np.newaxis]
     assert_finite(km.fit(PERSON, np.tile(points - hips, (3, 1, 1)), layout="coco17"))
+
+
+def test_a_fourth_number_is_the_confidence():
+    points = seen()
+    trust = np.linspace(0.2, 1.0, 17) * np.ones((len(points), 1))
+    both = np.concatenate((points, trust[..., np.newaxis]), axis=-1)
+    one, other = km.fit(PERSON, both, layout="coco17"), km.fit(PERSON, points, layout="coco17", confidence=trust)
+    assert one.sample(0.5).same(other.sample(0.5))
+    with pytest.raises(km.InputError, match="leave out confidence="):
+        km.fit(PERSON, both, layout="coco17", confidence=trust)

@@ -14,6 +14,7 @@ from kinema.cli import app
 from kinema.demo import humanoid
 from kinema.info.facts import facts
 from kinema.info.report import report
+from tests.assets import asset
 
 
 def shown(character, everything=False, width=80):
@@ -157,3 +158,9 @@ def test_confidence_is_left_out_where_every_role_is_given_and_no_direction_is_mi
     text = shown(replace(made, rig=rig))
     assert "Confidence" not in text
     assert "faces (0.20, 0.00, 0.98)" in text
+
+
+def test_robots_without_a_body_have_their_unit_and_up():
+    text = shown(km.load(asset("urdf/kuka_iiwa.urdf")))
+    assert "0 wide, 1.261 tall, 0 deep (metres)\nup +Z, faces +X" in text
+    assert "no body was recognised" in text

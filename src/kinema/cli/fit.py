@@ -163,7 +163,8 @@ def _print_fitted(report: dict[str, Any]) -> None:
     print_clips(
         report,
         lambda clip: (
-            f"{report['file']}: {clip['name']}: {clip['frames']} frames at {clip['fps']:g} fps, {clip['layout']}, "
+            f"{report['file']}: {clip['name']}: {clip['frames']} frames at {clip['fps']:g} fps"
+            f"{' (assumed; give --fps)' if clip['fps_assumed'] else ''}, {clip['layout']}, "
             f"up {clip['up']}, noise {max(clip['noise']) * 100:.1f} cm, {clip['contacts']} contacts, "
             f"{len(clip['swapped'])} swapped frames mended"
         ),

@@ -94,8 +94,8 @@ def fit(
     character
         The character that is to move; any body with two legs.
     points
-        (T, K, 3), NaN for what is missing; any unit, any axis up. (T, K, 2): of one camera, see `camera`. A sequence of
-        such arrays, or one axis more, for several people: the clips come as a tuple.
+        (T, K, 3), NaN for what is missing; any unit, any axis up. (T, K, 4): with the confidence. (T, K, 2): of one
+        camera, see `camera`. A sequence of such arrays, or one axis more, for several people: clips come as a tuple.
     layout
         Which point is which: a name such as "coco17", several joined by "+", a sequence of role words ("" skips a
         point), or a mapping from a column to a role word or to a joint of the character and an offset in its space.
@@ -183,7 +183,11 @@ def _fit_one(
     character: Character, points: Any, confidence: Any, layout: Any, settings: FitSettings, report: bool
 ) -> Clip | tuple[Clip, FitReport]:
     """Fit one person. report: also return what was found; else warn of what is doubtful."""
-    array = numbers_of("points", points, "(frames, points, 2 or 3)")
+    array = numbers_of("points", points, "(frames, points, 2, 3 or 4)")
+    if array.ndim == 3 and array.shape[-1] == 4:
+        if confidence is not None:
+            raise InputError("points have a fourth number, which is their confidence; leave out confidence=")
+        array, confidence = array[..., :3], array[..., 3]
     names = character.skeleton.names
     known = (
         layout

@@ -48,6 +48,7 @@ class FitOrder(OntoOrder):
             made.append(named_beside(clip, target, made, take.name))
             frames = len(take.points)
             report["clips"].append({**found.figures(), "name": made[-1].name, "frames": frames, "fps": made[-1].fps})
+            report["clips"][-1]["fps_assumed"] = not take.fps and self.settings.get("fps") is None
             people.append(found.person)
             progress((number + 1) / len(takes))
         if self.own_skeleton:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinema.io.source import Source
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.model.rig import Arm, Fingers, Leg, Rig
@@ -65,7 +66,7 @@ def _size(character: Character) -> tuple[float, float, float]:
     If the body is known, only its joints count: others may be lights and cameras.
     """
     rig, skeleton = character.rig, character.skeleton
-    up, ahead = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)) if rig is None else (rig.up, rig.forward)
+    up, ahead = _directions(character) or ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     axes = np.stack((np.cross(up, ahead), up, ahead))
     stance = skeleton.rest if rig is None or rig.stance is None else rig.stance
     body = np.arange(len(skeleton)) if rig is None else skeleton.below([rig.hips])
@@ -78,14 +79,24 @@ def _size(character: Character) -> tuple[float, float, float]:
     return float(wide), float(tall), float(deep)
 
 
+def _directions(character: Character) -> tuple[Sequence[float], Sequence[float]] | None:
+    """Up and forward of the body, or else of the format."""
+    if character.rig is not None:
+        return character.rig.up, character.rig.forward
+    return character.source.directions if isinstance(character.source, Source) else None
+
+
 def _space(character: Character, size: tuple[float, float, float]) -> dict[str, Any]:
     rig = character.rig
     found = None if rig is None else unit(rig)
+    guess = {"guess": found and found.name, "sure": found is not None and found.sure > SURE_UNIT}
+    metres = isinstance(character.source, Source) and character.source.in_metres
+    directions = _directions(character)
     return {
         "size": list(size),
-        "unit": {"guess": found and found.name, "sure": found is not None and found.sure > SURE_UNIT},
-        "up": None if rig is None else list(rig.up),
-        "forward": None if rig is None else list(rig.forward),
+        "unit": {"guess": "metres", "sure": True} if metres else guess,
+        "up": None if directions is None else list(directions[0]),
+        "forward": None if directions is None else list(directions[1]),
         "floor": None if rig is None else rig.floor,
     }
 

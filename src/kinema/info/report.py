@@ -57,12 +57,11 @@ def _space(facts: dict[str, Any]) -> Text:
     unit = space["unit"]
     label = "unknown unit" if unit["guess"] is None else unit["guess"] if unit["sure"] else f"perhaps {unit['guess']}"
     text = Text(f"{wide} wide, {tall} tall, {deep} deep ({label})")
-    if space["up"] is None:
-        text.append("\nno body was recognised, so no roles are known", "yellow")
-        return text
-    floor = _rounded(space["floor"], largest)
-    text.append(f"\nup {_direction(space['up'])}, faces {_direction(space['forward'])}, floor at {floor}")
-    return text
+    if space["up"] is not None:
+        text.append(f"\nup {_direction(space['up'])}, faces {_direction(space['forward'])}")
+    if space["floor"] is None:
+        return text.append("\nno body was recognised, so no roles are known", "yellow")
+    return text.append(f", floor at {_rounded(space['floor'], largest)}")
 
 
 def _direction(direction: list[float]) -> str:

@@ -37,7 +37,7 @@ def load(
     roles
         Roles that override those that are found: `kinema.roles.Overrides`, or the path of a TOML file.
     rig
-        Whether to find hips, legs, arms and so on (`character.rig`).
+        Whether to find hips, legs, arms and so on. Without, `character.rig` is None, enough for `solve` and `FullBody`.
     max_bytes
         Refuse larger files. None: what the format allows: 256 MiB for glTF, SMPL and USD, 512 MiB for FBX, 128 MiB for
         BVH, 32 MiB for robots.

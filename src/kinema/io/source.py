@@ -19,6 +19,8 @@ class Source:
     """Up and forward, where the format says what they are; None: they are found."""
     metric: bool = False
     """Whether lengths were converted to metres and up to +y, by what the file says of them."""
+    in_metres: bool = False
+    """Whether the format itself has lengths in metres."""
     problems: list[str] = field(default_factory=list)
     """What is unusual or was ignored, as sentences."""
 

@@ -72,3 +72,20 @@ def test_kinds_of_joints_and_shapes(tmp_path):
 def test_what_is_wrong_is_said(tmp_path, text, problem):
     with pytest.raises(km.FileError, match=problem):
         crane(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("inside", "names", "first"),
+    [
+        ("<freejoint/>", ("a",), None),
+        ('<joint name="rail" type="slide" axis="1 0 0"/>', ("world", "a"), 0.0),
+        ('<body name="b"><joint/></body>', ("a", "b"), 0.0),
+    ],
+)
+def test_the_first_body_stands_unless_it_is_free(tmp_path, inside, names, first):
+    character = crane(tmp_path, f'<mujoco><worldbody><body name="a">{inside}</body></worldbody></mujoco>')
+    skeleton = character.skeleton
+    assert skeleton.names == names
+    assert getattr(skeleton.limits[0], "high", None) == first
+    moved = [name for name, limit in zip(names, skeleton.limits, strict=True) if limit and limit.low < limit.high]
+    assert moved == list(character.source.joints)

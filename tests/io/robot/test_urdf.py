@@ -43,7 +43,7 @@ def test_hinges_sliders_mimics_and_speeds(tmp_path):
     assert isinstance(skeleton.limits[2], km.Hinge)
     assert (skeleton.limits[2].low, skeleton.limits[2].high) == (-np.pi, np.pi)
     assert skeleton.limits[5].low == skeleton.limits[5].high == 0.0
-    assert skeleton.limits[0] is None
+    assert skeleton.limits[0].low == skeleton.limits[0].high == 0.0
     assert source.joints == {"mast": "lift", "arm": "swing", "left": "grip", "right": "grip_too"}
     assert source.velocities == {"lift": 0.5}
     mimic = source.mimics["grip_too"]
@@ -122,3 +122,41 @@ def test_an_axis_or_a_place_that_is_left_out(tmp_path):
     skeleton = robot(tmp_path, text).skeleton
     np.testing.assert_array_equal(skeleton.limits[2].axis, (1.0, 0.0, 0.0))
     np.testing.assert_array_equal(skeleton.rest.translations[2], (0.0, 0.0, 0.0))
+
+
+def reached_by_hinges(skeleton, chain, goals):
+    """Distances of the tip from goals in the poses that hinge angles alone make."""
+    pose, report = km.solve(skeleton, skeleton.rest, chain, km.Goal(goals))
+    assert report.reached.all()
+    made = skeleton.world(km.from_hinge_angles(skeleton, km.hinge_angles(skeleton, pose)))
+    return np.linalg.norm(made[..., chain[-1], :3, 3] - goals, axis=-1)
+
+
+def test_hinges_alone_reach_what_a_loaded_arm_reaches():
+    skeleton = km.load(asset("urdf/kuka_iiwa.urdf"), rig=False).skeleton
+    ends = np.array([(limit.low, limit.high) for limit in skeleton.limits[1:]])
+    values = np.random.default_rng(3).uniform(*ends.T, (50, len(ends)))
+    tip = len(skeleton) - 1
+    goals = skeleton.world(km.from_hinge_angles(skeleton, values))[:, tip, :3, 3]
+    assert reached_by_hinges(skeleton, skeleton.chain(0, tip), goals).max() < 2e-3
+
+
+LINK = '<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{0}"/><limit lower="0" upper="1"/></joint>'
+
+
+@pytest.mark.parametrize(
+    ("joints", "stands"),
+    [
+        (("a revolute base",), True),
+        (("a fixed base", "b revolute a", "c revolute b", "d revolute b"), True),
+        (("a revolute base", "b fixed base", "c revolute b"), False),
+        (("a prismatic base", "b prismatic a", "c revolute b"), False),
+        (("a floating base", "b revolute base"), True),
+        ((), False),
+    ],
+)
+def test_a_base_stands_if_one_chain_hangs_on_it(tmp_path, joints, stands):
+    rows = [row.split() for row in joints]
+    links = "".join(f'<link name="{name}"/>' for name in ("base", *(row[0] for row in rows)))
+    text = f'<robot name="r">{links}{"".join(LINK.format(*row) for row in rows)}</robot>'
+    assert (robot(tmp_path, text).skeleton.limits[0] is not None) == stands

@@ -1,5 +1,7 @@
 """Angles of hinges, judged by the rotations that they make."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,14 @@ def test_bodies_of_two_joints_and_of_256():
         )
         assert report.reached
         assert km.hinge_angles(skeleton, pose).shape == (count - 1,)
+
+
+def test_the_angles_of_the_cookbook_reach():
+    text = (Path(__file__).parents[3] / "docs" / "cookbook.md").read_text(encoding="utf-8")
+    recipe = text.partition("**15. ")[2].partition("```python\n")[2].partition("```")[0]
+    names = {"km": km}
+    exec(recipe, names)
+    robot = names["robot"]
+    hand = robot.world(km.from_hinge_angles(robot, names["angles"]))[robot.index("hand"), :3, 3]
+    assert names["done"].reached
+    np.testing.assert_allclose(hand, (0.3, 0.2, 0.5), atol=1e-3)

@@ -76,7 +76,8 @@ class _Model:
     def character(self, file: str) -> Character:
         bodies = [body for world in self.tree.each("worldbody") for body in world.each("body", "frame")]
         root = -1
-        if len(bodies) != 1 or bodies[0].tag != "body":
+        moved = [joint for body in bodies for joint in body.each("joint") if joint.get("type") != "free"]
+        if len(bodies) != 1 or bodies[0].tag != "body" or moved:
             self.parts.append(Part("world", -1))
             root = 0
         for body in bodies:

@@ -42,6 +42,7 @@ class Mimic:
 class RobotSource(Source):
     """What a robot's file says beside its skeleton. Joints are those of the file, by name."""
 
+    in_metres: bool = True
     joints: dict[str, str] = field(default_factory=dict)
     """{joint of the skeleton: joint of the file} of all that move, in the file's order."""
     at_rest: dict[str, float] = field(default_factory=dict)
@@ -87,7 +88,8 @@ def character(parts: list[Part], file: str, source: RobotSource, drawn: bool) ->
     known = names.unique([names.readable(part.name) for part in parts])
     positions = np.array([part.position for part in parts], np.float64)
     rotations = arrays.unit(np.array([part.rotation for part in parts], np.float64))
-    limits = [None if part.parent < 0 else part.limit for part in parts]
+    limits = [part.limit for part in parts]
+    limits[0] = parts[0].limit if _stands(parts) else None
     skeleton = Skeleton(known, [part.parent for part in parts], Pose(positions, rotations), limits)
     for name, part in zip(known, parts, strict=True):
         if part.joint:
@@ -98,3 +100,23 @@ def character(parts: list[Part], file: str, source: RobotSource, drawn: bool) ->
                 source.velocities[part.joint] = part.velocity
     skin = skin_of(skeleton, [part.shapes for part in parts]) if drawn else None
     return Character(skeleton, {}, None, [] if skin is None else [skin], file.rpartition(".")[0] or file, source)
+
+
+def _stands(parts: list[Part]) -> bool:
+    """Whether the first link cannot rotate: something below it is free, or one chain hangs on it, as on an arm's base.
+
+    Several chains are legs or wheels: the base moves, as it does on two sliders without a shape, which stand for that.
+    """
+    if any(part.limit is None for part in parts[1:]):
+        return True
+    rigid, moved = {0}, list[int]()
+    for i, part in enumerate(parts[1:], 1):
+        if part.parent in rigid:
+            still = isinstance(part.limit, Hinge | Slider) and part.limit.low == part.limit.high
+            rigid.update([i] if still else [])
+            moved += [] if still else [i]
+    if len(moved) != 1:
+        return False
+    below = [part for part in parts if part.parent == moved[0]]
+    row = [parts[moved[0]], *below]
+    return len(below) != 1 or any(part.shapes or not isinstance(part.limit, Slider) for part in row)
