@@ -36,6 +36,30 @@ def test_my_mocap_goes_onto_the_character_and_is_downloaded(open_tab, tmp_path):
     tab.wait("state.motion === 'cmu_02_01.bvh' && state.drawn && state.beside > 20")
 
 
+@pytest.mark.parametrize("mine", [None, "KayKit_Knight"])
+def test_a_motion_comes_back_once_after_a_reload(open_tab, mine):
+    tab = open_tab("character", viewport=ROOM)
+    tab.wait("state.drawn && state.complete")
+    if mine:
+        tab.control("file").set_input_files(asset(f"gltf/{mine}.glb"))
+        tab.wait(f"state.name === '{mine}' && state.drawn")
+    tab.control("file").set_input_files(WALK)
+    tab.page.get_by_role("button", name=f"Put it on {mine or 'Person'}").click()
+    tab.wait(
+        f"state.name === '{mine or 'humanoid'}' && state.motion === 'cmu_02_01.bvh' && state.drawn && state.surface"
+    )
+    tab.control("store").click(timeout=8000)
+    tab.wait("document.querySelectorAll('[data-testid=clip] option').length > 1")
+    clips = tab.control("clip").locator("option").all_inner_texts()
+    files: list[str] = []
+    tab.page.on("request", lambda request: files.append(request.url) if request.method == "POST" else None)
+    tab.page.reload()
+    tab.wait("state.motion === 'cmu_02_01.bvh' && state.drawn && state.beside > 20")
+    tab.page.wait_for_timeout(1000)
+    assert tab.control("clip").locator("option").all_inner_texts() == clips
+    assert len(files) == (2 if mine else 1)
+
+
 def test_joints_are_mapped_by_clicking_them_on_both_bodies(open_tab):
     tab = open_tab("character", viewport=ROOM)
     tab.wait("state.drawn && state.complete")
