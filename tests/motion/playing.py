@@ -54,7 +54,7 @@ def play(case: Case, rate: float) -> Motion:
     times = np.arange(int(seconds * rate + 1e-6) + 1) / rate
     every = np.arange(int(seconds * PLAYED_RATE + 1e-6) + 2) / PLAYED_RATE
     prepared = prepare_clip(case.character, case.clip)
-    poses = prepared.sample(clip_times(prepared, every, case.one_pass))
+    poses = prepared.sample(clip_times(prepared, np.minimum(every, seconds), case.one_pass))
     clip = Clip.from_poses("clip", rig.skeleton, poses, times=every)
     animator = km.Animator(
         replace(case.character, clips={"clip": clip}), [km.Play("clip", loop=False), km.Feet()], ground=case.ground
