@@ -11,16 +11,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
 def run_in_simulator(file):
-    """Run the tests of a file in the simulator: all must pass, and none may be skipped."""
+    """Run the tests of a file in the simulator: all must pass, and none may be skipped. `make test` leaves out those
+    that are marked as slow there; `make test-all` runs every one.
+    """
+    quick = ["-m", "not slow_simulated"] if settings.get_current_profile_name() == "quick" else []
     # Without the compiler kernels are plain Python functions, which is what the simulator runs.
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:cov", "-rs", file],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:cov", "-rs", *quick, file],
         env=environment,
         cwd=Path(__file__).parents[1],
         capture_output=True,

@@ -36,7 +36,7 @@ def test_a_motion_faces_up_the_stairs_wherever_it_was_captured_to(aside, ground)
 
 
 def test_a_heading_that_is_given_decides_and_stairs_that_are_never_met_are_told(aside):
-    way, warnings = onto(aside, STAIRS, facing="keep", at=(0.0, -2.0))
+    way, warnings = onto(aside, STAIRS, facing=np.pi / 2, at=(0.0, -2.0))
     assert way[0] > 0.7
     assert "never meets" in warnings
 

@@ -41,7 +41,7 @@ def order_of(options: RetargetOptions) -> RetargetOrder:
         "hands": options.hands,
         "arm_space": options.arm_space,
         "scale": options.scale,
-        "facing": "auto" if options.facing is None else math.radians(options.facing),
+        "facing": "keep" if options.facing is None else math.radians(options.facing),
         "at": parse_numbers("--at", options.at, 2, 3),
         "mirror": options.mirror,
         "fps": options.fps,

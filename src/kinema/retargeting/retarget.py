@@ -53,7 +53,7 @@ class RetargetSettings(TypedDict, total=False):
     hands: float
     arm_space: float
     scale: float | None
-    facing: float | Literal["auto", "keep"]
+    facing: float | Literal["keep"]
     at: Sequence[float]
     mirror: bool
     fps: float | None
@@ -93,7 +93,7 @@ def retarget(
     hands: float = 0.0,
     arm_space: float = 0.0,
     scale: float | None = None,
-    facing: float | Literal["auto", "keep"] = "auto",
+    facing: float | Literal["keep"] = "keep",
     at: Sequence[float] = (0.0, 0.0),
     mirror: bool = False,
     fps: float | None = None,
@@ -130,8 +130,8 @@ def retarget(
         Length of the target per length of the source, also of its way. Default: the ratio of their legs, and strides as
         long as the target's feet make them.
     facing
-        Heading of the first second, radians from +Z towards +X. "keep": as in the source. "auto": along the slope or
-        stairs of a text or a `Terrain`, towards +Z; else as in the source.
+        Heading of the first second, radians from +Z towards +X. "keep": as in the source, but along the slope or stairs
+        of a text or a `Terrain`, towards +Z.
     at
         Where the origin of the clip is put, in the unit of the target: x and z; or x, y and z, to start on the ground
         below y.
@@ -163,8 +163,8 @@ def retarget(
     """
     flags = {"contacts": contacts, "lock": lock, "mirror": mirror, "report": report}
     contacts, lock, mirror, report = (validation.flag(name, given) for name, given in flags.items())
-    if isinstance(facing, str) and facing not in ("auto", "keep"):
-        raise InputError(f"facing is {facing!r:.60}; allowed are radians, 'auto' and 'keep'")
+    if isinstance(facing, str) and facing != "keep":
+        raise InputError(f"facing is {facing!r:.60}; allowed are radians and 'keep'")
     joints = None if joints is None else validation.mapping("joints", joints, "names of joints")
     rig, theirs = rig_of("source", source), rig_of("target", target)
     clip = chosen_clip(source, clip)
@@ -179,10 +179,7 @@ def retarget(
         validation.number(name, value, 0.0, 1.0) for name, value in (("hands", hands), ("arm_space", arm_space))
     )
     size = check_scale(scale, rig, theirs)
-    if isinstance(facing, str):
-        heading = heading_on(ground) if facing == "auto" else None
-    else:
-        heading = validation.number("facing", facing)
+    heading = heading_on(ground) if isinstance(facing, str) else validation.number("facing", facing)
     at = validation.sequence("at", at, "numbers")
     frames = with_neighbours(frames_of(rig, clip, BakeSettings(lock_feet=True, fps=fps)))
     own = size == 1.0 and not mirror and not joints and _same_skeleton(source, target)

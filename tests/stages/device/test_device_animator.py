@@ -52,14 +52,14 @@ if SIMULATED:
         for animator in both:
             animator["play"].play("walk", fade=0.0, time=np.array([0.1, 0.45, 0.8]))
             animator.look_at(np.array([[3.0, 1.0, 9.0], [-4.0, 2.0, 6.0], [0.0, 0.5, -7.0]]))
-        for n in range(14):
+        for n in range(9):
             for animator in both:
-                if n == 4:
+                if n == 2:
                     animator.set_weight("feet", (0.4, 1.0, 0.0), fade=0.05)
-                if n == 6:
+                if n == 4:
                     animator["play"].play("run", fade=0.15)
                     animator.look_at(None, rows=[1])
-                if n == 10:
+                if n == 6:
                     animator["play"].play("idle", rows=[0, 2], time=(0.1, 0.3), fade=0.1)
                     animator.set_weight("feet", 1.0)
             frame, other = (animator.update(DT) for animator in both)
@@ -73,6 +73,7 @@ if SIMULATED:
                 assert found.shape == getattr(report, field).shape
                 np.testing.assert_allclose(found, getattr(report, field), rtol=0, atol=1e-3, err_msg=f"{name}.{field}")
 
+    @pytest.mark.slow_simulated
     def test_feet_and_heads_without_clips_on_a_slope(device):
         both = crowds(km.Feet(), km.Head(), on=km.Plane((0.0, 0.0, 0.0), (0.1, 1.0, 0.05)), count=2)
         for animator in both:
@@ -120,6 +121,7 @@ if SIMULATED:
         np.testing.assert_array_equal(frame.transform.copy_to_host(), before)
         assert np.isfinite(frame.palette.copy_to_host()).all()
 
+    @pytest.mark.slow_simulated
     def test_a_frame_is_over_with_the_next_one(device):
         _, animator = crowds(km.Play("walk"))
         frame = animator.update(DT)
@@ -129,10 +131,12 @@ if SIMULATED:
         with pytest.raises(InputError, match="this frame is over"):
             _ = frame.world
 
+    @pytest.mark.slow_simulated
     def test_the_last_tile_is_not_full(device):
         both = crowds(km.Play("walk", root_motion="extract"), count=35)
         check_same(*(animator.update(DT) for animator in both))
 
+    @pytest.mark.slow_simulated
     @pytest.mark.parametrize(
         ("stages", "options", "message"),
         [
