@@ -16,7 +16,7 @@ CLEAN = {
     "stairs_down": {"given": 0.69, "aside": 0.40},
     "rocks": {"given": 0.67, "aside": 0.40},
 }
-"""Share of bakes that are clean: what has been reached, so that it does not fall. It is far from 95%, which is wanted."""
+"""Share of bakes that are clean: what has been reached, so that it does not fall. More is wanted."""
 
 JERK = {"slope12": 1.3, "slope25": 1.3, "stairs": 1.8, "stairs_down": 1.8}
 
