@@ -104,6 +104,12 @@ def test_frames_far_apart_are_refused_before_memory_is_taken(tmp_path):
         load(tmp_path, wide(header, table))
 
 
+def test_times_whose_steps_are_beyond_numbers_say_no_rate(tmp_path):
+    times = [-1.7e308, 1.7e308]
+    (take,) = load(tmp_path, wide(["time", "a_x", "a_y"], [(mark, k, k) for k, mark in enumerate(times)]))
+    assert take.fps is None
+
+
 @pytest.mark.parametrize("digits", [2, 3, 4])
 def test_rounded_times_give_the_exact_rate(tmp_path, digits):
     (take,) = load(tmp_path, wide(["time", "a_x", "a_y"], [(f"{k / 30:.{digits}f}", 1, 2) for k in range(121)]))

@@ -307,6 +307,8 @@ def _rate(steps: Any, unit: str | None) -> tuple[float | None, tuple[str, ...]]:
     if not len(steps):
         return None, ()
     step, notes = float(np.median(steps)), tuple[str, ...]()
+    if not np.isfinite(step):
+        return None, ()
     even = steps[np.abs(steps - step) <= _EVEN * step]
     step = float(even.mean()) if even.size else step  # Each time is rounded; their mean is not.
     if unit is None and step > _LONGEST:
