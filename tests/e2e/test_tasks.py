@@ -1,4 +1,4 @@
-"""The seven tasks of somebody who has not read the docs, each within a minute.
+"""The seven tasks of a user who has not read the docs, each within a minute.
 
 They go by what is written on the page alone: the names of buttons, controls and options. Every action counts four
 seconds, to look for it and to do it, beside the time that the page itself takes.
@@ -19,7 +19,7 @@ from tests.wrong_knee import person_with_a_wrong_knee
 
 MOST_SECONDS, ACTION = 60.0, 4.0
 PATIENCE = 20_000
-"""Milliseconds after which somebody looks no longer."""
+"""Milliseconds that a user looks for a control, at most."""
 SHOTS = os.environ.get("KINEMA_TASK_PICTURES")
 """Folder for a picture after every action, to look at."""
 
@@ -83,7 +83,7 @@ def shared():
 
 @contextmanager
 def task(open_tab, scene=""):
-    """A page and somebody in front of it, with its time."""
+    """A page and its user, with the time that the tasks take."""
     tab = open_tab(scene, viewport={"width": 1280, "height": 720})
     tab.wait("state.complete && state.drawn !== false")
     one, began = Newcomer(tab), perf_counter()

@@ -70,7 +70,7 @@ def is_ground(character: Character) -> bool:
 
 
 def own_ground(file: str, character: Character) -> OwnGround:
-    """Return the surfaces of a file as ground. Raises InputError if nobody could walk on them."""
+    """Return the surfaces of a file as ground. Raises InputError if no character can walk on them."""
     vertices, triangles = mesh_of(character, file).arrays
     if len(triangles) > MOST_TRIANGLES:
         raise InputError(f"{file} has {len(triangles):,} triangles; ground may have {MOST_TRIANGLES:,}")
