@@ -34,11 +34,11 @@ def test_hits_are_those_of_the_cpu(name):
     ground, count = GROUNDS[name], 20
     origins = RNG.uniform((-8.0, 1.0, -8.0), (8.0, 1.2, 8.0), (count, 3))
     origins[3] = np.nan
-    records = SimpleNamespace(bodies=[SimpleNamespace(down=np.array((0.1, -1.0, 0.05)), rays=count)])
+    down = (0.1, -1.0, 0.05)
     slots, hits = RNG.permutation(count), HIT.zeros(count, np.float64)
     assert type(ground) in MEETS
-    caster(type(ground))(records, 0, origins, slots, hits, DeviceGround(ground._shape, 3.0, 1e30))
-    expected = ground.cast(np.nan_to_num(origins), records.bodies[0].down, 3.0)
+    caster(type(ground))(down, origins, slots, hits, DeviceGround(ground._shape, 3.0, 1e30))
+    expected = ground.cast(np.nan_to_num(origins), down, 3.0)
     found = hits[slots]
     there = expected.hit & np.isfinite(origins[:, 0])
     np.testing.assert_array_equal(found.found, there)
@@ -58,9 +58,12 @@ def test_hits_are_stored_where_those_of_the_cpu_are(contacts):
     body = a_body()
     body.first_ray = 0
     records = SimpleNamespace(soles=np.array([a_sole(), a_sole()]), feet=feet, bodies=[body])
-    size = 2 * RAYS + 1
-    slots = np.full(size, -1)
-    list_rays(records, 0, slots)
+    size, slots = 2 * RAYS + 1, [2 * RAYS]
+    order = (0, 1) if contacts[0] == SWINGING or contacts[1] == PLANTED else (1, 0)
+    for leg in order:
+        own = np.full(RAYS, -1)
+        count = list_rays(feet[0, leg], own)
+        slots += (leg * RAYS + own[:count]).tolist()
     answers = SimpleNamespace(
         hit=np.ones(size, bool),
         point=np.column_stack((np.arange(size) + 1.0, np.zeros(size), np.zeros(size))),
@@ -69,6 +72,5 @@ def test_hits_are_stored_where_those_of_the_cpu_are(contacts):
     )
     hits = HIT.zeros(size, np.float64)
     take_hits(records, 0, hits, answers, 1e300)
-    used = slots[slots >= 0]
-    assert hits.point[used, 0].tolist() == (np.arange(used.size) + 1.0).tolist()
-    assert hits.found.sum() == used.size
+    assert hits.point[slots, 0].tolist() == (np.arange(len(slots)) + 1.0).tolist()
+    assert hits.found.sum() == len(slots)

@@ -517,13 +517,17 @@ class ChainOutputs(NamedTuple):
 def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole: bool) -> Any:
     """The kernel for chains of `size` joints: a thread's chain has a fixed size, and lies in its own memory."""
     cuda = checked_cuda()
-    joint_type, group_type, scratch_type, outcome_type = (
-        from_dtype(record.dtype(dtype)) for record in (joint_record(1), group_record(1), scratch_record(1), OUTCOME)
-    )
+    from kinema.solvers.gpu.thread_memory import own_words
 
-    # Records in a thread's own memory lie byte after byte. That of a joint has a multiple of 4 bytes, those after it
-    # have fields of 8: an even number of joints keeps these aligned.
-    room = size + size % 2
+    def layout_of(record: Any) -> np.dtype[Any]:
+        return np.dtype((np.record, record.dtype(dtype))) if SIMULATED else record.dtype(dtype)
+
+    joint, group, scratch, outcome_layout = map(
+        layout_of, (joint_record(1), group_record(1), scratch_record(1), OUTCOME)
+    )
+    # That of a joint has a multiple of 4 bytes: an even number of joints fills whole words. The others have fields of 8.
+    joint_words = (size + size % 2) * joint.itemsize // 8
+    group_words, scratch_words, outcome_words = (each.itemsize // 8 for each in (group, scratch, outcome_layout))
 
     def kernel(inputs, table, settings, largest, joints, outputs, status):
         i = cuda.grid(1)
@@ -534,11 +538,11 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole
             report_flags(status, _UNUSABLE)
             return
         work = Workspace(
-            cuda.local.array(room, joint_type)[:size],
-            cuda.local.array(1, group_type),
-            cuda.local.array(1, scratch_type),
+            own_words(joint_words).view(joint)[:size],
+            own_words(group_words).view(group),
+            own_words(scratch_words).view(scratch),
         )
-        outcomes = cuda.local.array(1, outcome_type)
+        outcomes = own_words(outcome_words).view(outcome_layout)
         answer = Answer(joints[i : i + 1], outcomes)
         source, target, pole = inputs.source[i : i + 1], inputs.targets[t : t + 1], inputs.poles[p : p + 1]
         if limited:

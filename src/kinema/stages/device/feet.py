@@ -10,22 +10,29 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, float32, uint8
+from numba import cuda, float32
 
 from kinema.compile.jit import like
 from kinema.compile.records import Record, kernel_views
 from kinema.errors import DeviceError
-from kinema.math.rows import load_origin
-from kinema.solvers.joints import CharacterPose, update_matrix
+from kinema.math.rows import load3, load_origin
+from kinema.solvers.gpu.thread_memory import own_words
+from kinema.solvers.joints import update_matrix
 from kinema.stages.device.device_view import DeviceView
 from kinema.stages.device.ground_casting import caster, device_ground, list_rays
-from kinema.stages.device.joint_subset import JointSubset, load_joints, store_rotations, store_translation
+from kinema.stages.device.joint_subset import (
+    JointSubset,
+    load_joints,
+    pose_in,
+    pose_record,
+    store_rotations,
+    store_translation,
+)
 from kinema.stages.device.playing import PLAYER, DevicePlay
 from kinema.stages.device.tiles import (
     COPYING,
     REAL,
     TILE,
-    WORD,
     Chosen,
     PoseTiles,
     blocks,
@@ -107,6 +114,12 @@ def character_record(legs: int, path: int) -> Record:
     )
 
 
+def work_record(legs: int, joints: int) -> Record:
+    """What a thread works on beside the records of its character: its joints, its rays, and the hits of one leg."""
+    rays = legs * RAYS + 1
+    return Record(pose=pose_record(joints), rays=(REAL, (rays, 3)), hits=(HIT, RAYS), slots=(np.uint8, RAYS))
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------
 
 
@@ -132,28 +145,21 @@ def feet_kernel(build: Build) -> Any:
     """The kernel that steps the feet of characters of one build."""
     legs, path, joints, kind, plays, follow, inside, folds = build
     layout, player_layout = record_type(character_record(legs, path)), record_type(PLAYER)
-    words_needed, player_words = words_of(layout), words_of(player_layout)
-    rays_needed, hit = legs * RAYS + 1, record_type(HIT)
+    work_layout = record_type(work_record(legs, joints))
+    words_needed, player_words, work_words = (words_of(each) for each in (layout, player_layout, work_layout))
     cast_rays = caster(kind)
 
     @stepping(REGISTERS)
     def step(chosen, states, players, landings, tiles, weights, feet, dt):
         i = row_of(chosen, cuda.grid(1))
-        words, player = cuda.local.array(words_needed, WORD), cuda.local.array(player_words, WORD)
+        words, player = own_words(words_needed), own_words(player_words)
         own, playing = words.view(layout)[0], player.view(player_layout)[0]
-        rays, hits = cuda.local.array((rays_needed, 3), float32), cuda.local.array(rays_needed, hit)
-        slots = cuda.local.array(rays_needed, uint8)
+        work = own_words(work_words).view(work_layout)[0]
+        rays, hits, slots = work.rays, work.hits, work.slots
         known = i >= 0 and i < weights.size
         weight = weights[i] if known else float32(0.0)
         serves = weight > float32(NO_WEIGHT)
-        pose = CharacterPose(
-            cuda.local.array((joints, 3), float32),
-            cuda.local.array((joints, 4), float32),
-            cuda.local.array((joints, 3), float32),
-            cuda.local.array((joints, 12), float32),
-            cuda.local.array(12, float32),
-            weight,
-        )
+        pose = pose_in(work.pose, weight)
         each, solver = feet.records, feet.solver
         records = FeetRecords(
             each.settings, each.soles, each.legs, own.bodies, own.feet, own.targets, rays, own.eases, hits
@@ -187,21 +193,25 @@ def feet_kernel(build: Build) -> Any:
                 unblended, at = playing.fade.left <= 0.0, load_origin(pose.world[body.hips])
                 predict_character(records, 0, table, playing.playback, unblended, at, pose.transform, dt)
         cuda.syncthreads()
+        leg, first, count, down = 0, 0, 1, load3(own.bodies[0].down)
         if serves:
             prepare_character(records, 0, rays, pose, body.hips, dt)
-            list_rays(records, 0, slots)
-        cuda.syncthreads()
-        if serves:
-            cast_rays(records, 0, rays, slots, hits, feet.ground)
-        cuda.syncthreads()
-        start = 0
-        if serves:
-            step_transform(records, body, 0, hits, pose, dt)
-            start = first_leg(records, 0)
-        for k in range(legs):
+            leg, down, slots[0] = first_leg(records, 0), load3(own.bodies[0].down), 0
+        # First the ray under the hips, then leg by leg, so that what its rays hit is still near when its foot needs it.
+        for k in range(legs + 1):
             cuda.syncthreads()
             if serves:
-                step_leg_target(records, 0, (start + k) % legs, hits, pose, dt)
+                if k > 0:
+                    count = list_rays(own.feet[0, leg], slots)
+                cast_rays(down, rays[first : first + count], slots, hits, feet.ground)
+                first += count
+            cuda.syncthreads()
+            if serves:
+                if k == 0:
+                    step_transform(records, body, 0, hits[0], pose, dt)
+                else:
+                    step_leg_target(records, 0, leg, hits, pose, dt)
+                    leg = (leg + 1) % legs
         cuda.syncthreads()
         if serves:
             step_hips(records, body, 0, pose, dt)
@@ -227,7 +237,7 @@ def report_kernel(legs: int, path: int) -> Any:
     def report(states, found):
         i = cuda.grid(1)
         if i < found.pelvis.size:
-            words = cuda.local.array(words_needed, WORD)
+            words = own_words(words_needed)
             own = words.view(layout)[0]
             load_words(states, i, words)
             found.pelvis[i] = own.bodies[0].pelvis.shift

@@ -15,7 +15,7 @@ from kinema.errors import DeviceError
 from kinema.math import vec
 from kinema.math.rows import load3
 from kinema.stages.device.tiles import REAL, moved
-from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS, first_leg
+from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS
 from kinema.stages.legs.ground_contact import FOOT_SAMPLES, clear_hit, keep_hit
 from kinema.world import plane
 from kinema.world.height_field import HeightField, meet_height_field
@@ -54,36 +54,31 @@ def list_run(slots, number, first, count):
 
 
 @kernel
-def list_rays(records, i, slots):
-    """List where the hits of the rays of character i are stored, as `foot_rays.take_hits` does."""
-    legs = records.soles.size
-    number = list_run(slots, 0, legs * RAYS, 1)
-    start = first_leg(records, i)
-    for k in range(legs):
-        leg = (start + k) % legs
-        foot, first = records.feet[i, leg], leg * RAYS
-        if foot.rays.due:
-            number = list_run(slots, number, first, FOOT_SAMPLES)
-            if foot.rays.ahead:
-                number = list_run(slots, number, first + AHEAD, AHEAD_RAYS)
-            if foot.rays.at_landing:
-                number = list_run(slots, number, first + PROFILE, RAYS - PROFILE)
+def list_rays(foot, slots):
+    """List where the hits of the rays of one foot are stored among those of its leg, as `foot_rays.take_hits` does.
+
+    Returns how many rays it casts.
+    """
+    number = 0
+    if foot.rays.due:
+        number = list_run(slots, number, 0, FOOT_SAMPLES)
+        if foot.rays.ahead:
+            number = list_run(slots, number, AHEAD, AHEAD_RAYS)
+        if foot.rays.at_landing:
+            number = list_run(slots, number, PROFILE, RAYS - PROFILE)
+    return number
 
 
 @cache
 def caster(kind: type) -> Any:
-    """The kernel that casts all rays of one character at a ground of this kind."""
+    """The kernel that casts rays at a ground of this kind."""
     meet = MEETS[kind]
 
     @kernel
-    def cast_rays(records, i, rays, slots, hits, ground):
-        """Cast the rays of character i, (R, 3), and store what they hit, (R,) HIT. slots: (R,), see `list_rays`.
-
-        One loop over all rays: threads of a warp have them in different feet, but nearly as many.
-        """
-        down = load3(records.bodies[i].down)
+    def cast_rays(down, rays, slots, hits, ground):
+        """Cast rays, (R, 3), and store what they hit. slots: (R,), where in `hits`."""
         unit = unit_direction(down)
-        for n in range(records.bodies[i].rays):
+        for n in range(rays.shape[0]):
             origin, hit = load3(rays[n]), hits[slots[n]]
             if math.isfinite(vec.span(origin) + vec.span(down)):
                 ray = Ray((float(origin[0]), float(origin[1]), float(origin[2])), unit, ground.distance)

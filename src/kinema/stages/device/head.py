@@ -10,16 +10,16 @@ from numba import cuda, float32
 
 from kinema.compile.records import Record
 from kinema.math.rows import load3, store3
-from kinema.solvers.joints import CharacterPose, update_matrix
+from kinema.solvers.gpu.thread_memory import own_words
+from kinema.solvers.joints import update_matrix
 from kinema.stages.device.device_view import DeviceView
 from kinema.stages.device.inputs import FARTHEST, choose, is_usable, numbers
-from kinema.stages.device.joint_subset import JointSubset, load_joints, store_rotations
+from kinema.stages.device.joint_subset import JointSubset, load_joints, pose_in, pose_record, store_rotations
 from kinema.stages.device.tiles import (
     COPYING,
     REAL,
     THREADS,
     TILE,
-    WORD,
     Chosen,
     PoseTiles,
     blocks,
@@ -64,28 +64,22 @@ class HeadOnDevice(NamedTuple):
 def head_kernel(rotating: int, joints: int) -> Any:
     """The kernel for characters of which so many joints rotate, and so many are read."""
     layout = record_type(GAZER)
-    words_needed = words_of(layout)
+    work_layout = record_type(Record(pose=pose_record(joints), rotations=(REAL, (rotating, 4))))
+    words_needed, work_words = words_of(layout), words_of(work_layout)
 
     @stepping(REGISTERS)
     def step(chosen, gazers, tiles, weights, head, dt):
         i = row_of(chosen, cuda.grid(1))
         if i < 0 or i >= weights.size or weights[i] <= float32(NO_WEIGHT):
             return
-        words, rotations = cuda.local.array(words_needed, WORD), cuda.local.array((rotating, 4), float32)
+        words, work = own_words(words_needed), own_words(work_words).view(work_layout)[0]
         own = words.view(layout)[0]
         load_words(gazers, i, words)
-        pose = CharacterPose(
-            cuda.local.array((joints, 3), float32),
-            cuda.local.array((joints, 4), float32),
-            cuda.local.array((joints, 3), float32),
-            cuda.local.array((joints, 12), float32),
-            cuda.local.array(12, float32),
-            weights[i],
-        )
+        pose = pose_in(work.pose, weights[i])
         load_joints(tiles, i, head.joints, pose)
         for k in range(joints):
             update_matrix(pose, k, head.parents[k])
-        changed = step_head(head.settings[0], head.rotating, own.target, own.head, pose, rotations, dt)
+        changed = step_head(head.settings[0], head.rotating, own.target, own.head, pose, work.rotations, dt)
         advance_target(own.target)
         store_words(gazers, i, words)
         if changed:
@@ -106,7 +100,7 @@ def target_kernel() -> Any:
         i = row_of(chosen, k)
         if i < 0 or i >= gazers.shape[0] * TILE:
             return
-        words = cuda.local.array(words_needed, WORD)
+        words = own_words(words_needed)
         own = words.view(layout)[0]
         load_words(gazers, i, words)
         own.target.held = held
@@ -133,7 +127,7 @@ def report_kernel() -> Any:
     def report(gazers, found):
         i = cuda.grid(1)
         if i < found.yaw.size:
-            words = cuda.local.array(words_needed, WORD)
+            words = own_words(words_needed)
             own = words.view(layout)[0]
             load_words(gazers, i, words)
             found.yaw[i], found.pitch[i] = own.head.yaw, own.head.pitch

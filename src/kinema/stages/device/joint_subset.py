@@ -7,10 +7,28 @@ from typing import Any
 import numpy as np
 
 from kinema.compile.jit import kernel
-from kinema.compile.records import kernel_views
+from kinema.compile.records import REAL, Record, kernel_views
 from kinema.math.rows import load3, load4, store3, store4
 from kinema.model.skeleton import Skeleton
+from kinema.solvers.joints import CharacterPose
 from kinema.stages.device.tiles import TILE
+
+
+def pose_record(joints: int) -> Record:
+    """Room for so many joints of one character, as `CharacterPose` has them."""
+    return Record(
+        translations=(REAL, (joints, 3)),
+        rotations=(REAL, (joints, 4)),
+        scales=(REAL, (joints, 3)),
+        world=(REAL, (joints, 12)),
+        transform=(REAL, 12),
+    )
+
+
+@kernel
+def pose_in(room, weight):
+    """The `CharacterPose` in this room, a `pose_record`."""
+    return CharacterPose(room.translations, room.rotations, room.scales, room.world, room.transform, weight)
 
 
 @kernel

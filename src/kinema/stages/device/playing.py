@@ -16,13 +16,13 @@ from kinema.errors import InputError
 from kinema.model import root_motion
 from kinema.model.pose import LocalTransforms
 from kinema.model.sampling import Tables, sample_pose
+from kinema.solvers.gpu.thread_memory import own_words
 from kinema.stages.device.inputs import choose, numbers
 from kinema.stages.device.tiles import (
     COPYING,
     REAL,
     THREADS,
     TILE,
-    WORD,
     Chosen,
     PoseTiles,
     blocks,
@@ -181,7 +181,7 @@ def change_playback(playback, duration, which, time, speed, loop):
 def play_kernel(extracts: bool) -> Any:
     """The kernel that advances characters by a frame. extracts: whether roots move them."""
     layout = record_type(PLAYER)
-    words_needed, buffer = words_of(layout), 4 * LANES
+    words_needed, buffer = words_of(layout), 2 * LANES
 
     @stepping(REGISTERS)
     def play(chosen, players, tiles, offsets, fades, tables, dt):
@@ -189,7 +189,7 @@ def play_kernel(extracts: bool) -> Any:
         i = row_of(chosen, cuda.grid(1))
         if i < 0:
             return
-        words, room = cuda.local.array(words_needed, WORD), cuda.local.array(buffer, float32)
+        words, room = own_words(words_needed), own_words(buffer).view(np.float32)
         own, tile, lane = words.view(layout)[0], i // TILE, i % TILE
         load_words(players, i, words)
         which = own.playback.clip_index
@@ -217,7 +217,7 @@ def play_kernel(extracts: bool) -> Any:
 def switch_kernel(extracts: bool) -> Any:
     """The kernel that switches characters to other clips."""
     layout = record_type(PLAYER)
-    words_needed, buffer = words_of(layout), 4 * LANES
+    words_needed, buffer = words_of(layout), 2 * LANES
 
     @kernel
     def sample_into(tables, playback, time, room, pose):
@@ -232,8 +232,8 @@ def switch_kernel(extracts: bool) -> Any:
 
     @cuda.jit
     def switch(chosen, players, offsets, scratch, tables, change, blended, unusable):
-        words, room = cuda.local.array(words_needed, WORD), cuda.local.array(buffer, float32)
-        steps = cuda.local.array(2, float32)
+        words, room = own_words(words_needed), own_words(buffer).view(np.float32)
+        steps = own_words(1).view(np.float32)
         own, lane, first = words.view(layout)[0], cuda.threadIdx.x, 4 * cuda.blockIdx.x
         playback = own.playback
         for k in range(cuda.grid(1), chosen.size, cuda.gridsize(1)):
@@ -292,7 +292,7 @@ def report_kernel() -> Any:
     def report(players, clip, time, done):
         i = cuda.grid(1)
         if i < clip.size:
-            words = cuda.local.array(words_needed, WORD)
+            words = own_words(words_needed)
             own = words.view(layout)[0]
             load_words(players, i, words)
             clip[i], time[i], done[i] = own.playback.clip_index, own.playback.time, own.playback.done

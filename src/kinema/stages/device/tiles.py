@@ -113,8 +113,14 @@ def stepping(registers: int) -> Callable[[Callable[..., Any]], Any]:
 
 
 def record_type(record: Record) -> np.dtype[Any]:
-    """The type of a record as kernels view words. Its elements have attributes where kernels are plain Python too."""
-    return np.dtype((np.record, record.dtype(REAL)))
+    """The type of a record as kernels view words: as long as these. Its elements have attributes where kernels are
+    plain Python too.
+    """
+    layout = record.dtype(REAL)
+    fields = layout.fields or {}
+    formats, offsets = [kind[0] for kind in fields.values()], [kind[1] for kind in fields.values()]
+    whole = {"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": 8 * words_of(layout)}
+    return np.dtype((np.record, np.dtype(whole, align=True)))  # type: ignore[call-overload]
 
 
 def words_of(layout: np.dtype[Any]) -> int:

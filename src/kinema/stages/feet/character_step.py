@@ -182,20 +182,20 @@ def note_lost_feet(records, i):
 
 
 @kernel
-def step_transform(records, skeleton, i, hits, pose, dt):
-    """Move a character's transform to the ground, if it follows that."""
-    settings, body, legs = records.settings[0], records.bodies[i], records.legs
+def step_transform(records, skeleton, i, hit, pose, dt):
+    """Move a character's transform to the ground, if it follows that. hit: of the ray under its hips."""
+    settings, body = records.settings[0], records.bodies[i]
     if skeleton.follow:
-        follow_ground(settings, body, hits[legs.size * RAYS], pose.transform, records.soles[0].length, dt)
+        follow_ground(settings, body, hit, pose.transform, records.soles[0].length, dt)
         shift_joints(skeleton.joints, False, load3(body.pelvis.move), pose.world)
 
 
 @kernel
 def step_leg_target(records, i, leg, hits, pose, dt):
-    """Step one foot of a character to the target of its ankle."""
-    settings, body, under = records.settings[0], records.bodies[i], hits[leg * RAYS : (leg + 1) * RAYS]
+    """Step one foot of a character to the target of its ankle. hits: of the rays of this leg."""
+    settings, body = records.settings[0], records.bodies[i]
     own = OwnArrays(pose.transform, pose.world, floor_of(settings.contact, pose.transform))
-    step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], under, body, own, dt)
+    step_foot(settings, records.soles[leg], records.feet[i, leg], records.targets[i, leg], hits, body, own, dt)
 
 
 @kernel
@@ -225,9 +225,9 @@ def step_character(records, solver, skeleton, i, hits, pose, dt):
     """Step one character from the hits of its rays, (R,), to solved legs. Returns how many planted feet are out of
     reach.
     """
-    step_transform(records, skeleton, i, hits, pose, dt)
+    step_transform(records, skeleton, i, hits[records.legs.size * RAYS], pose, dt)
     for leg in range(records.legs.size):
-        step_leg_target(records, i, leg, hits, pose, dt)
+        step_leg_target(records, i, leg, hits[leg * RAYS : (leg + 1) * RAYS], pose, dt)
     step_hips(records, skeleton, i, pose, dt)
     return step_legs(records, solver, i, pose, dt)
 
