@@ -22,9 +22,7 @@ def crowds(*stages, on=None, count=COUNT, character=None, **options):
     yaw = draw.uniform(-1.0, 1.0, count) / 2
     rotation = np.stack((0 * yaw, np.sin(yaw), 0 * yaw, np.cos(yaw)), axis=-1)
     character = character or humanoid()
-    both = [
-        km.Animator(character, stages, ground=on, count=count, device=kind, **options) for kind in ("cpu", "cuda")
-    ]
+    both = [km.Animator(character, stages, ground=on, count=count, device=kind, **options) for kind in ("cpu", "cuda")]
     for animator in both:
         animator.set_transform(where, rotation)
     return both

@@ -51,6 +51,26 @@ if SIMULATED:
         for _ in range(4):
             check_same(*(animator.update(DT) for animator in both))
 
+    @pytest.mark.slow_simulated
+    def test_feet_on_a_mesh(device):
+        """Two slopes that meet in a ridge, and a hole beside them."""
+        corners = [
+            (-9.0, 0.0, -9.0),
+            (9.0, 0.3, -9.0),
+            (-9.0, 0.9, 0.5),
+            (9.0, 0.6, 0.5),
+            (-9.0, 0.1, 9.0),
+            (9.0, 0.2, 9.0),
+        ]
+        faces = [(0, 2, 1), (1, 2, 3), (2, 4, 3), (3, 4, 5)]
+        mesh = km.TriangleMesh(corners, faces, accelerator="kernel")
+        both = crowds(km.Play("walk"), km.Feet(), on=mesh, count=2)
+        for n in range(4):
+            if n == 3:
+                for animator in both:
+                    animator.ground = km.TriangleMesh(np.zeros((0, 3)), np.zeros((0, 3), int))
+            check_same(*(animator.update(DT) for animator in both))
+
     def test_only_some_characters_are_updated(device):
         both = crowds(km.Play("walk", root_motion="extract"), on=None)
         for rows in (None, [2], [0, 2], np.array([False, True, False])):

@@ -43,7 +43,9 @@ def nodding(angle):
 if SIMULATED:
 
     def test_eyes_and_aims_follow_targets_and_let_them_go(device):
-        both = crowds(km.Play("walk", root_motion="extract"), km.Aim(joint="hand_r", grip="left"), km.Head(), km.Eyes(seed=3))
+        both = crowds(
+            km.Play("walk", root_motion="extract"), km.Aim(joint="hand_r", grip="left"), km.Head(), km.Eyes(seed=3)
+        )
         for n in range(5):
             for animator in both:
                 if n == 0:
