@@ -60,7 +60,7 @@ def device_ground(ground: Any, distance: float) -> DeviceGround:
 
 
 def shape_of(ground: Any) -> Any:
-    """What the kernel of a ground reads. No array on the device is empty: the tree of no triangles is a leaf of none."""
+    """What the kernel of a ground reads. No array there is empty: the tree of no triangles is a leaf of none."""
     if not isinstance(ground, TriangleMesh):
         return ground._shape
     if len(ground._tree.corners):
