@@ -7,6 +7,7 @@ import kinema as km
 from kinema.demo import humanoid
 from kinema.errors import DeviceError, InputError
 from kinema.model.pose import LocalTransforms
+from kinema.stages.device.device_view import DeviceView
 from tests.simulator import SIMULATED, device, run_in_simulator  # noqa: F401  # device is a fixture.
 
 pytest.importorskip("numba_cuda")
@@ -79,7 +80,7 @@ if SIMULATED:
             return [km.Effector("left_hand", side(at), side(q), weight=0.8), km.Effector("hips", pin=True)]
 
         expected, report = body.solve(poses, wanted(np.asarray), transform=transform.reshape(COUNT, 12))
-        on_device = LocalTransforms(*(device(part) for part in poses.arrays()))
+        on_device = LocalTransforms(*(DeviceView(device(part)) for part in poses.arrays()))  # As `frame.pose` is.
         found, there = body.solve(on_device, wanted(device), transform=device(transform))
         check_same(found, expected)
         check_reports(there, report)

@@ -278,7 +278,7 @@ class FullBody:
             (..., 12): where the character stands, 3x4 row by row. Default: at the world's origin.
 
         Poses on a GPU, such as `frame.pose` of a crowd there, and positions, rotations and offsets of effectors on one
-        are solved there; [Full bodies](full_body.md) says what differs.
+        are solved there; `docs/gpu.md` says what differs.
 
         Returns
         -------

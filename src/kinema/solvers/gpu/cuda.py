@@ -82,7 +82,7 @@ class DeviceArray(NamedTuple):
 
     def wrapped(self) -> Any:
         """View the memory as a numba device array."""
-        return self.array if hasattr(self.array, "copy_to_host") else checked_cuda().as_cuda_array(self.array)
+        return self.array if hasattr(self.array, "__cuda_ndarray__") else checked_cuda().as_cuda_array(self.array)
 
 
 def _device_precision(*values: Any) -> Any:

@@ -112,8 +112,7 @@ class DeviceLayer:
             raise InputError(f"{name} must return translations, rotations and scales, got {type(result).__name__}")
         flat = []
         for part, value, width in zip(("translations", "rotations", "scales"), result, WIDTHS, strict=True):
-            given = value._array if isinstance(value, DeviceView) else value
-            found, shape = on_device(f"{name}: {part}", given, (width,), REAL), (count, self._joints, width)
+            found, shape = on_device(f"{name}: {part}", value, (width,), REAL), (count, self._joints, width)
             array = found.wrapped()
             if found.shape != shape or np.dtype(array.dtype) != REAL:
                 raise InputError(f"{name}: {part} must be float32 {shape}, got {array.dtype} {found.shape}")
