@@ -52,8 +52,11 @@ def device(monkeypatch):
             return super().array(shape, dtype).view(np.recarray)
 
     # What says that an array is on a device, and the way in for one that says so.
-    monkeypatch.setattr(FakeCUDAArray, "__cuda_array_interface__", {}, raising=False)
-    monkeypatch.setattr(cuda, "as_cuda_array", lambda array: array, raising=False)
+    def described(array):
+        return {"shape": array._ary.shape, "data": (0, False), "typestr": array._ary.dtype.str}
+
+    monkeypatch.setattr(FakeCUDAArray, "__cuda_array_interface__", property(described), raising=False)
+    monkeypatch.setattr(cuda, "as_cuda_array", lambda array: getattr(array, "_array", array), raising=False)
     # The simulator's shapes refuse to be indexed from the end, which real ones allow outside of kernels.
     monkeypatch.setattr(FakeCUDAArray, "shape", property(lambda array: array._ary.shape))
     # It replaces `cuda` inside a kernel only where that is a global name; those of solvers are made by functions.

@@ -261,3 +261,15 @@ except km.DeviceError as problem:
     print(problem)
 """
     assert "need numba-cuda: pip install numba-cuda" in in_a_fresh_process(code)
+
+
+def test_a_name_that_another_thread_has_just_described_is_left_alone(monkeypatch):
+    class Taken(dict):
+        """Names that are gone by the time they are looked at."""
+
+        def items(self):
+            return [("Pose", "kinema.model.pose")]
+
+    assert km.Pose is not None
+    monkeypatch.setattr(km, "_undescribed", Taken())
+    km._describe_results()

@@ -216,10 +216,9 @@ def _describe_results() -> None:
     """Describe the fields of all result types loaded since the last call, for `help`."""
     for name, home in list(_undescribed.items()):
         value = getattr(sys.modules.get(home), name, None)
-        if value is not None:
-            del _undescribed[name]
-            if hasattr(value, "_fields"):
-                import_module("kinema.compile.field_docs").describe_fields(value)
+        # Of several threads, the one that takes a name describes it.
+        if value is not None and _undescribed.pop(name, None) and hasattr(value, "_fields"):
+            import_module("kinema.compile.field_docs").describe_fields(value)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from kinema import validation
-from kinema.compile.jit import batch, like
+from kinema.compile.jit import batch, kernel, like
 from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError, counted, suggestion
 from kinema.math import quat
@@ -38,21 +38,34 @@ def flat_rows(t: Any, r: Any, s: Any) -> LocalTransforms:
     return LocalTransforms(*(array.reshape(len(array), array.shape[1] * array.shape[2]) for array in (t, r, s)))
 
 
+@kernel
+def blend_number(a, b, w):
+    """A number between two; exact at weights 0 and 1."""
+    return a if w <= like(w, 0.0) else (b if w >= like(w, 1.0) else a + (b - a) * w)
+
+
+@kernel
+def blend_rotation(p, q, w):
+    """A rotation between two, the shorter way; exact at weights 0 and 1."""
+    between = quat.unit(quat.slerp(p, q, w))
+    start, end = w <= like(w, 0.0), w >= like(w, 1.0)
+    return (
+        p[0] if start else (q[0] if end else between[0]),
+        p[1] if start else (q[1] if end else between[1]),
+        p[2] if start else (q[2] if end else between[2]),
+        p[3] if start else (q[3] if end else between[3]),
+    )
+
+
 @batch
 def _blend(first, second, weights, out):
     """Blend each joint from one pose (weight 0) to another (weight 1), both exact."""
     for i in range(weights.size):
         w = weights[i]
-        start, end = w <= like(w, 0.0), w >= like(w, 1.0)
         for c in range(3):
-            a, b = first.t[i, c], second.t[i, c]
-            out.t[i, c] = a if start else (b if end else a + (b - a) * w)
-            a, b = first.s[i, c], second.s[i, c]
-            out.s[i, c] = a if start else (b if end else a + (b - a) * w)
-        p, q = load4(first.r[i]), load4(second.r[i])
-        between = quat.unit(quat.slerp(p, q, w))
-        for c in range(4):
-            out.r[i, c] = p[c] if start else (q[c] if end else between[c])
+            out.t[i, c] = blend_number(first.t[i, c], second.t[i, c], w)
+            out.s[i, c] = blend_number(first.s[i, c], second.s[i, c], w)
+        store4(out.r[i], blend_rotation(load4(first.r[i]), load4(second.r[i]), w))
 
 
 @batch

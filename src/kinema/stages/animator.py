@@ -141,7 +141,7 @@ class Animator(States):
         Measure how far each stage rotated which joint (costs time).
     device
         "cpu", or "cuda" for a crowd that lives on a GPU: frames then give arrays there, and what you set may be arrays
-        there too. It runs `Play`, `Feet` and `Head`.
+        there too. It runs `Play`, `Layer`, `Breathing`, `Recoil`, `Feet`, `Aim`, `Head` and `Eyes`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinema import validation
-from kinema.compile.jit import batch, like
+from kinema.compile.jit import batch, kernel, like
 from kinema.compile.records import REAL, Record, kernel_views
 from kinema.constants import CRITICAL_HALF, SHORTEST_HALF_LIFE
 from kinema.errors import InputError
@@ -60,16 +60,21 @@ ROTATED_JOINT = Record(joint=np.int64, axis=(REAL, 3), gain=np.float64, wave=np.
 """A joint that a layer rotates: the axis in its own space, radians where the wave is 1, and which wave it follows."""
 
 
+@kernel
+def rotate_with_wave(joint, wave, weight, row):
+    """Rotate a joint about its axis. joint: `ROTATED_JOINT`. wave: float64. row: (4,), its rotation."""
+    angle = like(weight, wave * joint.gain) * weight
+    if angle != like(angle, 0.0):
+        store4(row, quat.unit(quat.mul(load4(row), quat.from_axis_angle(load3(joint.axis), angle))))
+
+
 @batch
 def add_rotations(rows, weights, joints, waves, r):
     """Rotate joints about their axes. joints: `ROTATED_JOINT` each. waves: (rows, waves)."""
     for n in range(rows.size):
         weight = weights[rows[n]]
         for k in range(joints.size):
-            angle = like(weight, waves[n, joints[k].wave] * joints[k].gain) * weight
-            if angle != like(angle, 0.0):
-                row = r[rows[n], joints[k].joint]
-                store4(row, quat.unit(quat.mul(load4(row), quat.from_axis_angle(load3(joints[k].axis), angle))))
+            rotate_with_wave(joints[k], waves[n, joints[k].wave], weight, r[rows[n], joints[k].joint])
 
 
 class Swing(NamedTuple):
@@ -92,13 +97,14 @@ class Swings:
         for record, (joint, swing) in zip(joints, each, strict=True):
             record.joint, record.gain, record.wave = joint, swing.gain / len(swing.joints), swing.wave
             record.axis[:] = arrays.rotate(arrays.conj(crowd.rig.own_axes(joint)), swing.axis)
-        (self._joints,) = kernel_views(joints)
+        (self.joints,) = kernel_views(joints)
+        """Of `ROTATED_JOINT`."""
         self._edited = tuple(int(joint) for joint, _ in each)
 
     def add(self, context: FrameContext, rows: Any, waves: Any) -> None:
         """Rotate the joints of some characters. waves: (rows, waves), float64."""
         with context.edit(self._edited) as local:
-            add_rotations(rows, context.weights, self._joints, waves, local.r)
+            add_rotations(rows, context.weights, self.joints, waves, local.r)
 
 
 class LayerReport(NamedTuple):
@@ -217,13 +223,18 @@ class BreathingState(Clocked):
         return self.report()
 
 
+@kernel
+def filling_of(breaths):
+    """How full lungs are after so many breaths, 0 to 1: they breathe in a little faster than out."""
+    angle = 2.0 * math.pi * (breaths - math.floor(breaths))
+    return 0.5 - 0.5 * math.cos(angle + INHALE * (1.0 - math.cos(angle)))
+
+
 @batch
 def fill_lungs(rows, times, rate, phases, lungs):
-    """How full the lungs of some characters are, 0 to 1, (rows, 1): they breathe in a little faster than out."""
+    """How full the lungs of some characters are, (rows, 1)."""
     for n in range(rows.size):
-        breaths = times[rows[n]] * rate + phases[rows[n]]
-        angle = 2.0 * math.pi * (breaths - math.floor(breaths))
-        lungs[n, 0] = 0.5 - 0.5 * math.cos(angle + INHALE * (1.0 - math.cos(angle)))
+        lungs[n, 0] = filling_of(times[rows[n]] * rate + phases[rows[n]])
 
 
 # --- sway ------------------------------------------------------------------------------------------------------
@@ -347,16 +358,26 @@ class Recoil(Stage):
         return RecoilState(self, crowd)
 
 
+@kernel
+def settle_kick(x, v, half_life, dt):
+    """Step a spring towards 0. Returns where it is and its speed, both 0 once a small share of a kick is left."""
+    over, zero = like(dt, KICK_OVER), like(dt, 0.0)
+    at, speed = spring.critical(x, v, zero, half_life, dt)
+    known = abs(at) > over or abs(speed) * half_life > over
+    return (at if known else zero), (speed if known else zero)
+
+
 @batch
 def settle(rows, half_life, dt, x, v):
-    """Step springs towards 0. Values below a small share of a kick become 0."""
-    over = like(dt, KICK_OVER)
+    """Step the springs of some characters."""
     for n in range(rows.size):
         i = rows[n]
-        at, speed = spring.critical(x[i], v[i], like(dt, 0.0), half_life, dt)
-        known = abs(at) > over or abs(speed) * half_life > over
-        x[i] = at if known else like(dt, 0.0)
-        v[i] = speed if known else like(dt, 0.0)
+        x[i], v[i] = settle_kick(x[i], v[i], half_life, dt)
+
+
+def kick_speed(half_life: float) -> float:
+    """Return the speed that a kick of strength 1 gives a spring: struck at speed v, it gets as far as v / (e y)."""
+    return math.e * CRITICAL_HALF / half_life
 
 
 class RecoilReport(NamedTuple):
@@ -386,8 +407,7 @@ class RecoilState(StageState):
         """Kick some characters, everyone if not given; kicks add up. strength: one, or one for each of the rows."""
         rows = self._crowd.select(rows)
         strengths = numbers("strength", strength, rows.size, STRONGEST_KICK)
-        # A critically damped spring struck at speed v gets as far as v / (e y).
-        self._speed[rows] += strengths * (math.e * CRITICAL_HALF / self._half_life)
+        self._speed[rows] += strengths * kick_speed(self._half_life)
         self._set[rows] = True
 
     def awake(self, dt: float) -> Any:

@@ -368,8 +368,11 @@ def _nearest(ray, tree, shear, waiting, entries):
 
 
 @kernel
-def _meet(ray, tree, candidate, waiting, entries):
-    """Cast one ray. candidate: a triangle that is the nearest one if the ray hits it at all, or -1."""
+def meet(ray, tree, candidate, waiting, entries):
+    """Cast one ray. candidate: a triangle that is the nearest one if the ray hits it at all, or -1.
+
+    waiting, entries: (TREE_DEPTH + 2,) integers and float64, to work in.
+    """
     shear, triangle = _shear(ray.unit), candidate
     distance = _meet_triangle(tree.corners[triangle], ray.origin, shear) if triangle >= 0 else -1.0
     known = triangle >= 0 and _counts(distance, ray.reach, load3(tree.normals[triangle]), ray.unit, tree.two_sided)
@@ -382,9 +385,9 @@ def _meet(ray, tree, candidate, waiting, entries):
 
 @allocating_batch
 def cast_range(start, stop, rays, hits, tree, order, candidates):
-    """Cast rays at the tree, in this order, (N,). candidates: (N,), in the same order; see `_meet`."""
+    """Cast rays at the tree, in this order, (N,). candidates: (N,), in the same order; see `meet`."""
     waiting, entries = np.empty(TREE_DEPTH + 2, np.int64), np.empty(TREE_DEPTH + 2)
     for j in range(start, stop):
         i = order[j]
         ray = load_ray(rays, i)
-        store_hit(hits, i, ray, _meet(ray, tree, candidates[j], waiting, entries))
+        store_hit(hits, i, ray, meet(ray, tree, candidates[j], waiting, entries))

@@ -7,6 +7,7 @@ import kinema as km
 from kinema.demo import humanoid
 from kinema.errors import DeviceError, InputError
 from tests.simulator import SIMULATED, device, run_in_simulator  # noqa: F401  # device is a fixture.
+from tests.stages.device.crowds import COUNT, DT, SAME, check_reports, check_same, crowds, ground
 
 pytest.importorskip("numba_cuda")
 
@@ -15,33 +16,6 @@ if not SIMULATED:
     @pytest.mark.slow_uncompiled
     def test_in_the_simulator():
         run_in_simulator(__file__)
-
-
-COUNT = 3
-DT = 1 / 60
-SAME = 1.7e-4  # Metres: a ten-thousandth of a person.
-
-
-def ground():
-    along = np.arange(40)
-    return km.HeightField(0.15 * np.sin(0.31 * along[:, None]) * np.cos(0.23 * along), (-10.0, -10.0), 0.5)
-
-
-def crowds(*stages, on=None, count=COUNT):
-    """The same crowd on the CPU and on the device, each character at a place of its own."""
-    draw = np.random.default_rng(3)
-    where = draw.uniform((-5.0, 0.0, -5.0), (5.0, 0.0, 5.0), (count, 3)).astype(np.float32)
-    yaw = draw.uniform(-1.0, 1.0, count) / 2
-    rotation = np.stack((0 * yaw, np.sin(yaw), 0 * yaw, np.cos(yaw)), axis=-1)
-    both = [km.Animator(humanoid(), stages, ground=on, count=count, device=kind) for kind in ("cpu", "cuda")]
-    for animator in both:
-        animator.set_transform(where, rotation)
-    return both
-
-
-def check_same(frame, other):
-    """Frames of the CPU and of the device."""
-    np.testing.assert_allclose(other.world.copy_to_host(), frame.world, rtol=0, atol=SAME)
 
 
 if SIMULATED:
@@ -67,11 +41,7 @@ if SIMULATED:
         np.testing.assert_allclose(other.palette.copy_to_host(), frame.palette, rtol=0, atol=SAME)
         np.testing.assert_allclose(other.pose.r.copy_to_host(), frame.pose.rotations, rtol=0, atol=SAME)
         np.testing.assert_allclose(other.transform.copy_to_host(), frame.transform[:, :3], rtol=0, atol=SAME)
-        for name, report in frame.reports.items():
-            for field in set(report._fields) - {"clips", "events"}:
-                found = getattr(other.reports[name], field).copy_to_host()
-                assert found.shape == getattr(report, field).shape
-                np.testing.assert_allclose(found, getattr(report, field), rtol=0, atol=1e-3, err_msg=f"{name}.{field}")
+        check_reports(frame, other)
 
     @pytest.mark.slow_simulated
     def test_feet_and_heads_without_clips_on_a_slope(device):
@@ -79,6 +49,26 @@ if SIMULATED:
         for animator in both:
             animator.look_at((2.0, 1.0, 5.0))
         for _ in range(4):
+            check_same(*(animator.update(DT) for animator in both))
+
+    @pytest.mark.slow_simulated
+    def test_feet_on_a_mesh(device):
+        """Two slopes that meet in a ridge, and a hole beside them."""
+        corners = [
+            (-9.0, 0.0, -9.0),
+            (9.0, 0.3, -9.0),
+            (-9.0, 0.9, 0.5),
+            (9.0, 0.6, 0.5),
+            (-9.0, 0.1, 9.0),
+            (9.0, 0.2, 9.0),
+        ]
+        faces = [(0, 2, 1), (1, 2, 3), (2, 4, 3), (3, 4, 5)]
+        mesh = km.TriangleMesh(corners, faces, accelerator="kernel")
+        both = crowds(km.Play("walk"), km.Feet(), on=mesh, count=2)
+        for n in range(4):
+            if n == 3:
+                for animator in both:
+                    animator.ground = km.TriangleMesh(np.zeros((0, 3)), np.zeros((0, 3), int))
             check_same(*(animator.update(DT) for animator in both))
 
     def test_only_some_characters_are_updated(device):
@@ -140,17 +130,19 @@ if SIMULATED:
     @pytest.mark.parametrize(
         ("stages", "options", "message"),
         [
-            ([km.Hands()], {}, "Hands does not run on a GPU; allowed are Play, Feet, Head"),
-            ([km.Eyes()], {}, "Eyes does not run on a GPU"),
+            (
+                [km.Hands()],
+                {},
+                "Hands does not run on a GPU; allowed are Play, Layer, Breathing, Recoil, Feet, Aim, Head, Eyes",
+            ),
+            ([km.Sway()], {}, "Sway does not run on a GPU"),
             ([km.Head(), km.Head()], {}, r"stages\[1\] is a second Head"),
             ([km.Feet(levels=(km.FeetLevel(distance=5.0),))], {}, r"Feet\(levels=...\) is not available"),
-            ([km.Head(max_distance=3.0)], {}, r"Head\(max_distance=...\) is not available"),
             (
                 [km.Feet()],
                 {"ground": km.Sphere((0.0, 0.0, 0.0), 1.0)},
                 "do not stand on Sphere; allowed are Plane, Hei",
             ),
-            ([], {"viewer": (0.0, 0.0, 0.0)}, "viewer is not available"),
             ([], {"max_ms": 1.0}, "max_ms is not available"),
             ([], {"trace": True}, "trace is not available"),
         ],
@@ -166,7 +158,7 @@ if SIMULATED:
             km.Animator(humanoid(), [km.Feet()], count=2, device="cuda")
         animator = km.Animator(humanoid(), [km.Play("walk")], count=2, device="cuda")
         for call, message in (
-            (lambda: animator.look_at((0.0, 0.0, 0.0)), "look_at needs a Head stage"),
+            (lambda: animator.look_at((0.0, 0.0, 0.0)), "look_at needs a Head or an Eyes stage"),
             (
                 lambda: animator.set_transform(np.zeros((3, 3))),
                 r"position must have shape \(3,\) or \(2, 3\), got \(3, 3\)",

@@ -9,7 +9,8 @@ pytest.importorskip("numba_cuda")
 
 import kinema as km
 from kinema.errors import DeviceError
-from kinema.stages.device.ground_casting import MEETS, DeviceGround, caster, device_ground, list_rays
+from kinema.stages.device import ground_casting
+from kinema.stages.device.ground_casting import MEETS, DeviceGround, caster, device_ground, list_rays, shape_of
 from kinema.stages.feet.foot_rays import RAYS, take_hits
 from kinema.stages.legs.ground_contact import HIT, PLANTED, SWINGING
 from tests.compiled import plain_python_only
@@ -19,25 +20,41 @@ RNG = np.random.default_rng(5)
 ALONG = np.arange(30)
 GROUNDS = {
     "plane": km.Plane((0.0, 0.1, 0.0), (0.2, 1.0, -0.1)),
+    "mesh": km.TriangleMesh(
+        [(-7.0, 0.2, -7.0), (7.0, -0.1, -6.0), (0.0, 0.4, 7.0), (6.0, 0.3, 6.5), (-6.0, 0.1, 6.0)],
+        [(0, 2, 1), (1, 2, 3), (0, 4, 2), (0, 1, 2)],
+        accelerator="kernel",
+    ),
+    "nothing": km.TriangleMesh(np.zeros((0, 3)), np.zeros((0, 3), int), accelerator="kernel"),
     "field": km.HeightField(0.2 * np.sin(0.4 * ALONG[:, None]) * np.cos(0.3 * ALONG), (-7.0, -7.0), 0.5),
 }
 
 
 def test_other_grounds_are_refused_by_name():
-    with pytest.raises(DeviceError, match="feet on a GPU do not stand on Sphere; allowed are Plane, HeightField and"):
+    message = "feet on a GPU do not stand on Sphere; allowed are Plane, HeightField, TriangleMesh and"
+    with pytest.raises(DeviceError, match=message):
         device_ground(km.Sphere((0.0, 0.0, 0.0), 1.0), 2.0)
+
+
+@pytest.fixture
+def plain_meets(monkeypatch):
+    """The kernels of grounds as plain Python functions, with local memory from NumPy."""
+    local = SimpleNamespace(array=lambda size, kind: np.zeros(size, np.dtype(str(kind))))
+    monkeypatch.setattr(ground_casting, "cuda", SimpleNamespace(local=local))
+    monkeypatch.setitem(MEETS, km.TriangleMesh, ground_casting.meet_mesh.py_func)
 
 
 @plain_python_only
 @pytest.mark.parametrize("name", GROUNDS)
-def test_hits_are_those_of_the_cpu(name):
+def test_hits_are_those_of_the_cpu(name, plain_meets):
     ground, count = GROUNDS[name], 20
     origins = RNG.uniform((-8.0, 1.0, -8.0), (8.0, 1.2, 8.0), (count, 3))
     origins[3] = np.nan
     down = (0.1, -1.0, 0.05)
     slots, hits = RNG.permutation(count), HIT.zeros(count, np.float64)
     assert type(ground) in MEETS
-    caster(type(ground))(down, origins, slots, hits, DeviceGround(ground._shape, 3.0, 1e30))
+    cast = caster.__wrapped__(type(ground))
+    cast(down, origins, slots, hits, DeviceGround(shape_of(ground), 3.0, 1e30))
     expected = ground.cast(np.nan_to_num(origins), down, 3.0)
     found = hits[slots]
     there = expected.hit & np.isfinite(origins[:, 0])

@@ -13,7 +13,7 @@ from kinema import validation
 from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import InputError
 from kinema.model.character import Character
-from kinema.model.pose import Pose
+from kinema.model.pose import LocalTransforms, Pose
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Joint, Skeleton
 from kinema.solvers.body import masses as body_masses
@@ -149,13 +149,13 @@ class SingleCall:
         if found is None:
             found = self._settings[key] = self._base.copy()
             found["unchecked"] = True
-            _set_start(found, precision, largest_rotation)
+            set_start(found, precision, largest_rotation)
         elif largest_rotation is not None:
             found["largest_rotation"] = largest_rotation
         return found
 
 
-def _set_start(settings: Any, precision: Any, largest_rotation: float | None) -> None:
+def set_start(settings: Any, precision: Any, largest_rotation: float | None) -> None:
     """Set how a call starts, and in which precision it returns."""
     settings["single"] = precision == np.float32
     if largest_rotation is not None:
@@ -253,10 +253,10 @@ class FullBody:
 
     def solve(
         self,
-        pose: Pose,
+        pose: Pose | LocalTransforms,
         effectors: Sequence[Effector],
         *,
-        warm: Pose | None = None,
+        warm: Pose | LocalTransforms | None = None,
         dt: float | None = FRAME,
         transform: ArrayLike | None = None,
     ) -> tuple[Pose, BodyReport]:
@@ -277,22 +277,29 @@ class FullBody:
         transform
             (..., 12): where the character stands, 3x4 row by row. Default: at the world's origin.
 
+        Poses on a GPU, such as `frame.pose` of a crowd there, and positions, rotations and offsets of effectors on one
+        are solved there; `docs/gpu.md` says what differs.
+
         Returns
         -------
         tuple of Pose and BodyReport
-            The new pose, inside the limits of the skeleton, its bones as long as before.
+            The new pose, inside the limits of the skeleton, its bones as long as before. On a GPU, arrays there:
+            translations, rotations and scales as `t`, `r` and `s`.
 
         Raises
         ------
         InputError
             For effectors that name no joint, want nothing or do not broadcast.
         """
-        self.skeleton.check(pose)
         largest = None
         if warm is not None:
-            self.skeleton.check(warm)
             largest = 0.0 if dt is None else self.speed * validation.number("dt", dt, 0.0)
-        plan = self._plan(targets.signature(effectors), effectors)
+        if isinstance(pose, LocalTransforms) or isinstance(warm, LocalTransforms):
+            return self._solve_on_gpu(pose, effectors, warm, largest, transform)
+        self.skeleton.check(pose)
+        if warm is not None:
+            self.skeleton.check(warm)
+        plan = self.plan(effectors)
         if plan.plain and not pose.shape and (warm is None or not warm.shape) and transform is None:
             answer = self._solve_one(plan, pose, effectors, warm, largest)
             if answer is not None:
@@ -319,7 +326,7 @@ class FullBody:
 
     def check(self, effectors: Sequence[Effector], count: int) -> None:
         """Raise InputError unless these are effectors for this many characters, with one value for all or one each."""
-        self._plan(targets.signature(effectors), effectors)
+        self.plan(effectors)
         for effector in effectors:
             for name, array in targets.numbers(effector).items():
                 if array.shape[:-1] not in ((), (count,)):
@@ -357,6 +364,8 @@ class FullBody:
         transform: ArrayLike | None,
     ) -> tuple[Pose, BodyReport]:
         """Solve a batch, after all numbers have been checked."""
+        if any(validation.on_gpu(value) for effector in effectors for value in vars(effector).values()):
+            return self._solve_on_gpu(pose, effectors, warm, largest, transform)
         fields = [targets.numbers(effector) for effector in effectors]
         shape = targets.batch_shape(pose, fields)
         count = math.prod(shape)
@@ -365,7 +374,7 @@ class FullBody:
         if before is not None and find_unsettled(start.r, before.r, plan.loose, unsettled):
             plan = self._plan(plan.key, effectors, tuple(np.flatnonzero(unsettled.any(axis=0)).tolist()))
         settings = plan.settings.repeat(count)
-        _set_start(settings, pose.precision, largest)
+        set_start(settings, pose.precision, largest)
         if transform is not None:
             space = validation.vectors("transform", transform, 12, np.float64)
             if space.shape[:-1] not in ((), shape):
@@ -375,6 +384,14 @@ class FullBody:
         call = plan.call(start, before, unsettled, goals, settings, records.zeros(records.OUTCOME, count))
         plan.solve(call, plan.rows, THREADS_FROM)
         return self._answer(call, pose, shape, [call.outcomes[name].reshape(shape)[()] for name in REPORTED])
+
+    def _solve_on_gpu(
+        self, pose: Any, effectors: Sequence[Effector], warm: Any, largest: float | None, transform: Any
+    ) -> tuple[Pose, BodyReport]:
+        """Solve a batch whose poses or effectors are on a GPU."""
+        from kinema.solvers.gpu import full_body
+
+        return full_body.solve(self, pose, effectors, warm, largest, transform)  # type: ignore[return-value]
 
     def _answer(self, call: BodyCall, pose: Pose, shape: tuple[int, ...], outcome: Any) -> tuple[Pose, BodyReport]:
         """The pose and the report of a call. outcome: what is `REPORTED`."""
@@ -404,6 +421,10 @@ class FullBody:
         if given is None:
             return body_masses.default_masses(self.skeleton, self.rig)
         return body_masses.given_masses(self.skeleton, given, self.joint)
+
+    def plan(self, effectors: Sequence[Effector]) -> BodyPlan:
+        """What is prepared for some effectors."""
+        return self._plan(targets.signature(effectors), effectors)
 
     def _plan(self, key: Any, effectors: Sequence[Effector], unsettled: tuple[int, ...] = ()) -> BodyPlan:
         """What the kernels need for some effectors, prepared once for each set of them. key: their signature."""

@@ -82,7 +82,7 @@ class DeviceArray(NamedTuple):
 
     def wrapped(self) -> Any:
         """View the memory as a numba device array."""
-        return self.array if hasattr(self.array, "copy_to_host") else checked_cuda().as_cuda_array(self.array)
+        return self.array if hasattr(self.array, "__cuda_ndarray__") else checked_cuda().as_cuda_array(self.array)
 
 
 def _device_precision(*values: Any) -> Any:
@@ -525,7 +525,7 @@ def _chain_kernel(main_pass: Any, dtype: Any, size: int, limited: bool, has_pole
     joint, group, scratch, outcome_layout = map(
         layout_of, (joint_record(1), group_record(1), scratch_record(1), OUTCOME)
     )
-    # That of a joint has a multiple of 4 bytes: an even number of joints fills whole words. The others have fields of 8.
+    # A joint has a multiple of 4 bytes, so an even number of them fills whole words. The others have fields of 8.
     joint_words = (size + size % 2) * joint.itemsize // 8
     group_words, scratch_words, outcome_words = (each.itemsize // 8 for each in (group, scratch, outcome_layout))
 

@@ -1,6 +1,6 @@
 """A thread's own memory, left as it is: `cuda.local.array` fills all of it with zeros first.
 
-What a thread of a large kernel keeps does not fit into the caches, so these zeros would go to the GPU's memory, and be a
+What a thread of a large kernel keeps does not fit into the caches, so these zeros would go to the GPU's memory: a
 quarter of all that the kernel moves.
 """
 
@@ -49,5 +49,5 @@ def _compiled_words() -> Any:
 
 
 own_words: Any = _simulated_words if SIMULATED else _compiled_words()
-"""In a kernel: so many words of 64 bits of the thread's own memory, whatever they hold. `count` is a constant. View them
-as the record that they are to be."""
+"""In a kernel: so many words of 64 bits of the thread's own memory, whatever they hold. `count` is a constant. View
+them as the record that they are to be."""

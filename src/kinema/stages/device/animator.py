@@ -20,23 +20,39 @@ from kinema.model.character import Character
 from kinema.model.pose import LocalTransforms
 from kinema.model.skeleton import Skeleton
 from kinema.stages.animator import Animator, Frame, as_ground
+from kinema.stages.device.aim import DeviceAim
 from kinema.stages.device.device_view import DeviceView
+from kinema.stages.device.eyes import DeviceEyes
 from kinema.stages.device.feet import DeviceFeet
 from kinema.stages.device.frame_graph import FrameGraph
 from kinema.stages.device.head import DeviceHead
-from kinema.stages.device.inputs import choose, set_transform
+from kinema.stages.device.inputs import choose, numbers, set_transform
+from kinema.stages.device.layer import DeviceLayer
 from kinema.stages.device.matrices import THREADS, matrix_kernel, matrix_steps
 from kinema.stages.device.playing import DevicePlay
 from kinema.stages.device.tiles import COPYING, REAL, TILE, Chosen, PoseTiles, blocks, from_tiles, moved, row_of, tiled
+from kinema.stages.device.waves import DeviceBreathing, DeviceRecoil
 from kinema.stages.device.weights import StageWeights
 from kinema.stages.feet.feet import Feet
+from kinema.stages.gaze.aim import Aim
+from kinema.stages.gaze.eyes import Eyes
 from kinema.stages.gaze.head import Head
+from kinema.stages.layers import Breathing, Layer, Recoil
 from kinema.stages.lookup import key_of, name_of
 from kinema.stages.play import Play
 from kinema.stages.stage import Crowd, Stage
 
-STAGES: tuple[type[Stage], ...] = (Play, Feet, Head)
-"""Stages that run on a GPU."""
+STAGES: dict[type[Stage], Any] = {
+    Play: DevicePlay,
+    Layer: DeviceLayer,
+    Breathing: DeviceBreathing,
+    Recoil: DeviceRecoil,
+    Feet: DeviceFeet,
+    Aim: DeviceAim,
+    Head: DeviceHead,
+    Eyes: DeviceEyes,
+}
+"""Stages that run on a GPU, and what they are there."""
 
 
 @cuda.jit
@@ -153,7 +169,7 @@ class DeviceAnimator(Animator):
             raise InputError(f"character must be a Character or a Skeleton, got {type(character).__name__}")
         if count is None:
             raise InputError('device="cuda" needs a count: it is for crowds')
-        for name, given in (("viewer", viewer is not None), ("max_ms", max_ms is not None), ("trace", bool(trace))):
+        for name, given in (("max_ms", max_ms is not None), ("trace", bool(trace))):
             if given:
                 raise DeviceError(f"{name} is not available on a GPU")
         self.character, self.count, self.time = character, validation.whole("count", count, 1), 0.0
@@ -171,21 +187,20 @@ class DeviceAnimator(Animator):
         self._graph, self._grounds = FrameGraph(), 0
         self._states: dict[str, Any] = {}
         self._weights: dict[str, StageWeights] = {}
+        self._viewer: Any = None
         for stage in sorted(_checked_stages(stages), key=lambda stage: stage.order):
             name = name_of(type(stage))
-            self._weights[name] = StageWeights(name, stage.weight, self.count)
+            self._weights[name] = StageWeights(name, stage, self.count)
             self._states[name] = self._started(stage)
+        self.viewer = viewer
 
     def _started(self, stage: Stage) -> Any:
         one = Crowd(self.character, 1, REAL)
-        if isinstance(stage, Play):
-            return DevicePlay(stage, self._crowd, one, self._unusable)
         if isinstance(stage, Feet):
             if self._ground is None:
                 raise InputError("Feet needs a ground: give Animator(..., ground=...)")
             return DeviceFeet(stage, self._crowd, one, self._ground, self._states.get("play"))
-        assert isinstance(stage, Head)
-        return DeviceHead(stage, self._crowd, one, self._unusable)
+        return STAGES[type(stage)](stage, self._crowd, one, self._unusable)
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -213,13 +228,21 @@ class DeviceAnimator(Animator):
         self._grounds += 1
 
     @property
-    def viewer(self) -> None:
-        """None: there are no levels of detail by distance on a GPU. Update distant characters less often (`rows`)."""
-        return
+    def viewer(self) -> Any:
+        """(3,) on the device, world space: where distances are measured from; None if no stage is to be left out."""
+        return None if self._viewer is None else DeviceView(self._viewer)
 
     @viewer.setter
     def viewer(self, value: Any) -> None:
-        raise DeviceError("viewer is not available on a GPU")
+        if value is None:
+            self._viewer = None
+            return
+        point = numbers("viewer", value, 1, 3)
+        if np.dtype(point.dtype) != REAL:
+            raise InputError(f"viewer on a GPU must be float32, got {point.dtype}")
+        if self._viewer is None:
+            self._viewer = cuda.device_array(3, REAL)
+        self._viewer.copy_to_device(point)
 
     @property
     def unusable(self) -> int:
@@ -243,11 +266,12 @@ class DeviceAnimator(Animator):
         self._weights[name].fade_to(weight, validation.number("fade", fade, 0.0))
 
     def look_at(self, point: Any, rows: Any = None) -> None:
-        """Make heads look at a point, as on the CPU; points may be on the device. None: ahead again."""
-        if "head" not in self._states:
-            raise InputError("look_at needs a Head stage; this animator has none")
-        head = self._states["head"]
-        head.look_ahead(rows) if point is None else head.look_at(point, rows)
+        """Make heads and eyes look at a point, as on the CPU; points may be on the device. None: ahead again."""
+        looking = [self._states[name] for name in ("head", "eyes") if name in self._states]
+        if not looking:
+            raise InputError("look_at needs a Head or an Eyes stage; this animator has neither")
+        for state in looking:
+            state.look_ahead(rows) if point is None else state.look_at(point, rows)
 
     def wake(self, rows: Any = None) -> None:
         """Do nothing: a GPU updates everyone in every frame."""
@@ -277,10 +301,11 @@ class DeviceAnimator(Animator):
             weights.step(seconds * chosen.size / self.count)
         fresh = "feet" in self._states and self._states["feet"].prepare()
         changes = self._states["play"].changes if "play" in self._states else 0
-        if chosen.listed or fading or fresh:
+        if chosen.listed or fading or fresh or "layer" in self._states:
             self._launch(chosen, seconds, 0)
         else:
-            self._graph.run((seconds, changes, self._grounds), lambda stream: self._launch(chosen, seconds, stream))
+            key = seconds, changes, self._grounds, self._viewer is None
+            self._graph.run(key, lambda stream: self._launch(chosen, seconds, stream))
 
     def _launch(self, chosen: Chosen, seconds: float, stream: Any) -> None:
         if "play" not in self._states:
@@ -289,7 +314,8 @@ class DeviceAnimator(Animator):
             if name == "play":
                 state.step(chosen, self._tiles, seconds, stream)
             else:
-                state.step(chosen, self._tiles, self._weights[name].now, seconds, stream)
+                weights = self._weights[name].seen_from(self._viewer, chosen, self._tiles.transform, stream)
+                state.step(chosen, self._tiles, weights, seconds, stream)
 
     def _matrices(self, is_palette: bool) -> DeviceView:
         joints, size = len(self.character.skeleton), 12 if is_palette else 16
@@ -314,7 +340,5 @@ def _checked_stages(stages: Any) -> list[Stage]:
             raise DeviceError(f"{type(stage).__name__} does not run on a GPU; allowed are {allowed}")
         if type(stage) in seen:
             raise DeviceError(f"stages[{i}] is a second {type(stage).__name__}; on a GPU each kind runs once")
-        if stage.max_distance != np.inf:
-            raise DeviceError(f"{type(stage).__name__}(max_distance=...) is not available on a GPU")
         seen.add(type(stage))
     return list(stages)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import cuda, float64, int32
 
 from kinema import validation
 from kinema.compile.jit import kernel
@@ -17,12 +18,25 @@ from kinema.math.rows import load3
 from kinema.stages.device.tiles import REAL, moved
 from kinema.stages.feet.foot_rays import AHEAD, AHEAD_RAYS, PROFILE, RAYS
 from kinema.stages.legs.ground_contact import FOOT_SAMPLES, clear_hit, keep_hit
-from kinema.world import plane
+from kinema.world import plane, triangle_tree
 from kinema.world.height_field import HeightField, meet_height_field
 from kinema.world.plane import Plane
 from kinema.world.rays import Ray, point_along, unit_direction
+from kinema.world.triangle_mesh import TriangleMesh
+from kinema.world.triangle_tree import TREE_DEPTH
 
-MEETS: dict[type, Callable[..., Any]] = {Plane: plane.meet, HeightField: meet_height_field}
+STACK = TREE_DEPTH + 2
+"""Nodes of a tree that a ray may still have to visit."""
+
+
+@cuda.jit(device=True)
+def meet_mesh(ray, tree):
+    """Cast one ray at a mesh. A thread has its stack of nodes in its own memory."""
+    waiting, entries = cuda.local.array(STACK, int32), cuda.local.array(STACK, float64)
+    return triangle_tree.meet(ray, tree, -1, waiting, entries)
+
+
+MEETS: dict[type, Callable[..., Any]] = {Plane: plane.meet, HeightField: meet_height_field, TriangleMesh: meet_mesh}
 """Grounds that feet on the GPU stand on, and the kernel that casts one ray at each."""
 
 
@@ -42,7 +56,16 @@ def device_ground(ground: Any, distance: float) -> DeviceGround:
     if type(ground) not in MEETS:
         allowed = ", ".join(kind.__name__ for kind in MEETS)
         raise DeviceError(f"feet on a GPU do not stand on {type(ground).__name__}; allowed are {allowed} and heights")
-    return DeviceGround(moved(ground._shape), distance, REAL(validation.largest(np.float32)))
+    return DeviceGround(moved(shape_of(ground)), distance, REAL(validation.largest(np.float32)))
+
+
+def shape_of(ground: Any) -> Any:
+    """What the kernel of a ground reads. No array there is empty: the tree of no triangles is a leaf of none."""
+    if not isinstance(ground, TriangleMesh):
+        return ground._shape
+    if len(ground._tree.corners):
+        return ground._tree
+    return ground._tree._replace(corners=np.zeros((1, 3, 3)), normals=np.zeros((1, 3)))
 
 
 @kernel

@@ -54,6 +54,16 @@ def store_rotations(tiles, i, joints, pose):
 
 
 @kernel
+def store_rotated(tiles, i, joints, rotated, pose):
+    """Copy the rotations of some of these joints back. rotated: their numbers among the joints."""
+    tile, lane = i // TILE, i % TILE
+    for n in range(rotated.size):
+        k = rotated[n]
+        j = joints[k]
+        store4(tiles.r[tile, 4 * j : 4 * j + 4, lane], load4(pose.r[k]))
+
+
+@kernel
 def store_translation(tiles, i, joints, k, pose):
     """Copy the translation of joint k of the subset back."""
     tile, lane, j = i // TILE, i % TILE, joints[k]

@@ -23,8 +23,8 @@ from kinema.stages.device.tiles import REAL, TILE, moved, stepping
 THREADS = TILE
 """Threads a block: one warp, which writes what its 32 characters have computed."""
 
-REGISTERS = 80
-"""Registers of a thread, at most."""
+REGISTERS = 64
+"""Registers of a thread, at most: a multiprocessor then holds 32 warps."""
 
 STEP = Record(
     above=np.int64,  # place of the parent's matrix, or -1 for the character's transform

@@ -117,8 +117,8 @@ def record_type(record: Record) -> np.dtype[Any]:
     plain Python too.
     """
     layout = record.dtype(REAL)
-    fields = layout.fields or {}
-    formats, offsets = [kind[0] for kind in fields.values()], [kind[1] for kind in fields.values()]
+    fields: Any = layout.fields
+    formats, offsets = ([kind[n] for kind in fields.values()] for n in (0, 1))
     whole = {"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": 8 * words_of(layout)}
     return np.dtype((np.record, np.dtype(whole, align=True)))  # type: ignore[call-overload]
 

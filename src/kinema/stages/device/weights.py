@@ -1,4 +1,4 @@
-"""How much of a stage each character of a crowd on the GPU gets, and how that eases."""
+"""How much of a stage each character of a crowd on the GPU gets, and how that eases and fades with the distance."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 from numba import cuda, float32
 
 from kinema import validation
-from kinema.math import arrays
+from kinema.math import arrays, vec
+from kinema.math.rows import load3
 from kinema.stages.device.inputs import numbers
-from kinema.stages.device.tiles import COPYING, REAL, blocks
+from kinema.stages.device.tiles import COPYING, REAL, THREADS, TILE, Chosen, blocks, row_of
+from kinema.stages.slot import DISTANCE_FADE
+from kinema.stages.stage import Stage
 
 
 @cuda.jit
@@ -25,12 +28,29 @@ def set_weights(start, goal, share, weights):
             weights[i] = end if share >= float32(1.0) else before + (end - before) * share
 
 
-class StageWeights:
-    """The weights of one stage. `now` is (N,), on the device."""
+@cuda.jit
+def fade_with_distance(chosen, weights, transform, viewer, farthest, fade, shown):
+    """Weights of characters by their distance from the viewer: none from `farthest` on, all before the last `fade`
+    metres of it.
+    """
+    i = row_of(chosen, cuda.grid(1))
+    if i >= 0 and i < weights.size:
+        own, lane = transform[i // TILE], i % TILE
+        away = vec.sub((own[3, lane], own[7, lane], own[11, lane]), load3(viewer))
+        share = (farthest - vec.length(away)) / fade
+        shown[i] = weights[i] * min(max(share, float32(0.0)), float32(1.0))
 
-    def __init__(self, name: str, weight: float, count: int) -> None:
-        first = validation.number(f"{name}: weight", weight, 0.0, 1.0)
+
+class StageWeights:
+    """The weights of one stage. `now` is (N,), on the device: as they were set."""
+
+    def __init__(self, name: str, stage: Stage, count: int) -> None:
+        first = validation.number(f"{name}: weight", stage.weight, 0.0, 1.0)
         self.now = cuda.to_device(np.full(count, first, REAL))
+        self._farthest: float | None = None
+        if stage.max_distance != np.inf:
+            self._farthest = validation.number(f"{name}: max_distance", stage.max_distance, 0.0)
+            self._shown = cuda.device_array(count, REAL)
         self._start = self._goal = self.now
         self._elapsed = self._seconds = 0.0
         self.fades = False
@@ -54,3 +74,13 @@ class StageWeights:
             self.fades = x < 1.0
             share = REAL(float(arrays.smoothstep(x)))
             set_weights[blocks(COPYING, self.now.size), COPYING](self._start, self._goal, share, self.now)
+
+    def seen_from(self, viewer: Any, chosen: Chosen, transform: Any, stream: Any) -> Any:
+        """(N,): the weights of this frame. viewer: (3,), on the device; None: distances do not matter."""
+        if viewer is None or self._farthest is None:
+            return self.now
+        fade = max(self._farthest * DISTANCE_FADE, float(np.finfo(REAL).tiny))
+        fade_with_distance[blocks(THREADS, chosen.size), THREADS, stream](
+            chosen, self.now, transform, viewer, REAL(self._farthest), REAL(fade), self._shown
+        )
+        return self._shown
