@@ -323,7 +323,7 @@ class DeviceAnimator(Animator):
         if out is None:
             out = self._written[is_palette] = cuda.device_array(self.count * joints * size, REAL)
         write = matrix_kernel(self._held, is_palette)
-        write[blocks(THREADS, self.count), THREADS](np.uint64(self.count), self._flat, self._way, out.view(np.uint64))
+        write[blocks(THREADS, self.count), THREADS](np.uint64(self.count), self._flat, self._way, out)
         return DeviceView(out.reshape(self.count, joints, size // 4, 4))
 
 

@@ -11,9 +11,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import cuda, float32, types, uint64
+from numba import cuda, float32, uint64
 
-from kinema.compile.jit import kernel
 from kinema.compile.records import Record
 from kinema.math import xform
 from kinema.math.rows import load_matrix, store_matrix
@@ -21,10 +20,10 @@ from kinema.solvers.gpu.thread_memory import own_words
 from kinema.stages.device.tiles import REAL, TILE, moved, stepping
 
 THREADS = TILE
-"""Threads a block: one warp, which writes what its 32 characters have computed."""
+"""Threads a block, in warps that write their own 32 characters."""
 
-REGISTERS = 64
-"""Registers of a thread, at most: a multiprocessor then holds 32 warps."""
+REGISTERS = 80
+"""Registers of a thread, at most."""
 
 STEP = Record(
     above=np.int64,  # place of the parent's matrix, or -1 for the character's transform
@@ -68,26 +67,21 @@ def matrix_kernel(held: int, is_palette: bool) -> Any:
     """The kernel for skeletons that hold so many matrices at once: palettes, 3x4, or world matrices, 4x4."""
     size, held_words = 12 if is_palette else 16, held * 6
     together = 2 if is_palette else 1  # Joints that are written at once: 96 or 64 bytes of a row.
+    width = together * size
+    padded, rows_at_once = width + 1, TILE // width  # Rows in shared memory start in different banks.
     # Unsigned numbers cannot be negative, so no access checks for it: this kernel is bound by its arithmetic.
-    one, two, three, four, tile_size = (np.uint64(n) for n in (1, 2, 3, 4, TILE))
-    width, words = np.uint64(together * size), np.uint64(together * size // 2)
-    stride = words | one  # Rows in shared memory, in words of 8 bytes, start in different banks.
-    room = int(stride) * TILE
-
-    @kernel
-    def load_local(poses, t, r):
-        """The local transform of a joint, at these numbers of the tiles."""
-        move = (poses.t[t], poses.t[t + tile_size], poses.t[t + two * tile_size])
-        turn = (poses.r[r], poses.r[r + tile_size], poses.r[r + two * tile_size], poses.r[r + three * tile_size])
-        return move, turn, (poses.s[t], poses.s[t + tile_size], poses.s[t + two * tile_size])
+    one, three, four, tile_size = (np.uint64(n) for n in (1, 3, 4, TILE))
+    numbers, stride = np.uint64(width), np.uint64(rows_at_once)
 
     @stepping(REGISTERS)
     def write(count, poses, way, out):
-        """poses: `PoseTiles`, flat. out: flat, (count * joints * size / 2) words of 8 bytes."""
-        lane, tile, joints = uint64(cuda.threadIdx.x), uint64(cuda.blockIdx.x), uint64(way.steps.size)
-        matrices, rows = own_words(held_words).view(np.float32), cuda.shared.array(room, types.uint64)
-        own = rows.view(np.float32)[two * stride * lane : two * stride * lane + width]
-        first = tile * tile_size
+        """poses: `PoseTiles`, flat. out: flat, (count * joints * size)."""
+        thread, joints = uint64(cuda.threadIdx.x), uint64(way.steps.size)
+        lane, warp = thread % tile_size, thread - thread % tile_size
+        first = uint64(cuda.blockIdx.x) * uint64(THREADS) + warp
+        matrices, rows = own_words(held_words).view(np.float32), cuda.shared.array((THREADS, padded), float32)
+        here = first < uint64(poses.t.size) // (three * joints)
+        tile = first // tile_size if here else uint64(0)
         t = tile * joints * three * tile_size + lane
         r, c = tile * joints * four * tile_size + lane, tile * uint64(12 * TILE) + lane
         root = (
@@ -96,35 +90,38 @@ def matrix_kernel(held: int, is_palette: bool) -> Any:
             (poses.transform[c + uint64(64)], poses.transform[c + uint64(192)], poses.transform[c + uint64(320)]),
             (poses.transform[c + uint64(96)], poses.transform[c + uint64(224)], poses.transform[c + uint64(352)]),
         )
-        row = joints * uint64(size // 2)
-        following = load_local(poses, t, r)
+        # Where this thread writes: number `at` of the rows of characters from `begin` on.
+        begin, at = lane // numbers, lane % numbers
+        writes, row = lane < numbers * stride, joints * uint64(size)
         for j in range(joints):
-            n, local = j % uint64(together), following
-            t, r = t + three * tile_size, r + four * tile_size
-            if j + one < joints:  # The next joint is on its way while this one is computed.
-                following = load_local(poses, t, r)
-            step = way.steps[j]
-            above = load_matrix(matrices[12 * step.above : 12 * step.above + 12]) if step.above >= 0 else root
-            m = xform.mul(above, xform.matrix(local))
-            if step.own >= 0:
-                store_matrix(matrices[12 * step.own : 12 * step.own + 12], m)
-            if is_palette:
-                m = xform.mul(m, load_matrix(way.inverse_bind[j]))
-            store_matrix(own[n * uint64(size) :], m)
-            if not is_palette:
-                own[12] = own[13] = own[14] = float32(0.0)
-                own[15] = float32(1.0)
+            n = j % uint64(together)
+            if here:
+                two = tile_size + tile_size
+                local = (
+                    (poses.t[t], poses.t[t + tile_size], poses.t[t + two]),
+                    (poses.r[r], poses.r[r + tile_size], poses.r[r + two], poses.r[r + two + tile_size]),
+                    (poses.s[t], poses.s[t + tile_size], poses.s[t + two]),
+                )
+                t, r = t + three * tile_size, r + four * tile_size
+                step = way.steps[j]
+                above = load_matrix(matrices[12 * step.above : 12 * step.above + 12]) if step.above >= 0 else root
+                m = xform.mul(above, xform.matrix(local))
+                if step.own >= 0:
+                    store_matrix(matrices[12 * step.own : 12 * step.own + 12], m)
+                if is_palette:
+                    m = xform.mul(m, load_matrix(way.inverse_bind[j]))
+                store_matrix(rows[thread, n * uint64(size) :], m)
+                if not is_palette:
+                    rows[thread, 12] = rows[thread, 13] = rows[thread, 14] = float32(0.0)
+                    rows[thread, 15] = float32(1.0)
             if n + one == uint64(together) or j + one == joints:
                 cuda.syncthreads()
-                # The warp writes the rows of its characters one after the other, 32 words at a time.
-                begin, last = (j - n) * uint64(size // 2), (j + one) * uint64(size // 2)
-                k, at = lane // words, lane % words
-                while k < tile_size:
-                    if first + k < count and begin + at < last:
-                        out[(first + k) * row + begin + at] = rows[k * stride + at]
-                    k, at = k + tile_size // words, at + tile_size % words
-                    if at >= words:
-                        k, at = k + one, at - words
+                last = j * uint64(size) + uint64(size)
+                to = (j - n) * uint64(size) + at
+                if writes and to < last:
+                    for k in range(begin, tile_size, stride):
+                        if first + k < count:
+                            out[(first + k) * row + to] = rows[warp + k, at]
                 cuda.syncthreads()
 
     return write
