@@ -343,8 +343,10 @@ def moved_plan(
 ) -> SharedPlan:
     """What all characters share, on the device."""
     names = [(k, name) for k, name, _ in _own_numbers(effectors)]
-    on_host = [replace(effector, **{name: None for n, name in names if n == k}) for k, effector in enumerate(effectors)]
-    fields = [targets.numbers(effector) for effector in on_host]
+    fields = []
+    for k, effector in enumerate(effectors):
+        own_fields: dict[str, Any] = {name: None for n, name in names if n == k}
+        fields.append(targets.numbers(replace(effector, **own_fields)))
     if any(array.shape[:-1] for each in fields for array in each.values()):
         raise DeviceError("on a GPU only position, rotation and offset of effectors may be one for each character")
     records_of_all = targets.as_records(fields, plan.effectors, ())[0]
