@@ -51,10 +51,11 @@ def check_reports(found, expected):
 if SIMULATED:
 
     def test_bodies_reach_as_on_the_cpu_and_follow_from_frame_to_frame(device):
-        body = km.FullBody(PERSON, attempts=2, max_steps=6)
-        points = goals(body, "left_hand", "head")
+        body = km.FullBody(PERSON)
+        points = goals(body, "left_hand", "right_hand", size=0.05)
         pose, report = body.solve(REST.astype(np.float32), effectors(np.asarray, points))
         found, there = body.solve(REST, effectors(device, points))
+        assert report.reached.all()
         check_same(found, pose)
         check_reports(there, report)
         moved = {name: at + np.float32(0.02) for name, at in points.items()}
@@ -82,6 +83,21 @@ if SIMULATED:
         expected, report = body.solve(poses, wanted(np.asarray), transform=transform.reshape(COUNT, 12))
         on_device = LocalTransforms(*(DeviceView(device(part)) for part in poses.arrays()))  # As `frame.pose` is.
         found, there = body.solve(on_device, wanted(device), transform=device(transform))
+        check_same(found, expected)
+        check_reports(there, report)
+
+    @pytest.mark.slow_simulated
+    def test_targets_out_of_reach_are_searched_for_from_other_poses(device):
+        """Of one priority, without pins: the CPU does nothing more either."""
+        body = km.FullBody(PERSON, attempts=2, max_steps=4)
+        points = goals(body, "left_hand", "right_hand", size=2.0)
+
+        def wanted(side):
+            return [km.Effector(name, side(at)) for name, at in points.items()]
+
+        expected, report = body.solve(REST.astype(np.float32), wanted(np.asarray))
+        found, there = body.solve(REST, wanted(device))
+        assert not report.reached.any()
         check_same(found, expected)
         check_reports(there, report)
 

@@ -98,6 +98,7 @@ if SIMULATED:
             check_same(frame, other)
         check_reports(frame, other)
 
+    @pytest.mark.slow_simulated
     def test_what_a_function_returns_is_checked(device):
         def wrong(pose, time, dt):
             return answers.pop()
@@ -113,6 +114,7 @@ if SIMULATED:
         assert np.isfinite(animator.update(DT).palette.copy_to_host()).all()
         assert animator.unusable == 2
 
+    @pytest.mark.slow_simulated
     def test_stages_fade_out_with_the_distance_from_the_viewer(device):
         stages = km.Breathing(depth=9.0, max_distance=4.0, phase=0.5), km.Head(max_distance=5.0)
         both = crowds(*stages, viewer=(1.0, 0.0, 0.0))
@@ -145,6 +147,7 @@ if SIMULATED:
         )
         np.testing.assert_allclose(both[1].newest.transform.copy_to_host(), expected.transform[:, :3], atol=1e-5)
 
+    @pytest.mark.slow_simulated
     def test_a_crowd_in_two_parts_moves_as_the_whole(device):
         """Ids and phases go with the characters."""
         phases, ids = np.float64([0.1, 0.5, 0.9]), np.arange(COUNT)

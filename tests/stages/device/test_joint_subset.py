@@ -8,7 +8,13 @@ import pytest
 pytest.importorskip("numba_cuda")
 
 from kinema.demo import humanoid
-from kinema.stages.device.joint_subset import JointSubset, load_joints, store_rotations, store_translation
+from kinema.stages.device.joint_subset import (
+    JointSubset,
+    load_joints,
+    store_rotated,
+    store_rotations,
+    store_translation,
+)
 from kinema.stages.device.tiles import TILE, PoseTiles
 from tests.compiled import plain_python_only
 
@@ -76,6 +82,16 @@ def test_rotations_come_back_to_these_joints_alone(subset, tiles):
     changed = (tiles.r != before).any(axis=(0, 2)).reshape(-1, 4).any(axis=1)
     assert set(np.flatnonzero(changed)) == set(subset.joints.tolist())
     assert (tiles.r[:, :, np.arange(TILE) != 1] == before[:, :, np.arange(TILE) != 1]).all()
+
+
+@plain_python_only
+def test_rotations_of_some_joints_alone_come_back(subset, tiles):
+    pose, before, rotated = own_pose(subset), tiles.r.copy(), np.array([3, 1])
+    pose.r[:] = np.arange(len(subset.joints))[:, np.newaxis]
+    store_rotated(tiles, 33, subset.joints, rotated, pose)
+    changed = (tiles.r != before).any(axis=(0, 2)).reshape(-1, 4).any(axis=1)
+    assert set(np.flatnonzero(changed)) == set(subset.joints[rotated].tolist())
+    assert (tiles.r[1, 4 * subset.joints[3] : 4 * subset.joints[3] + 4, 1] == 3.0).all()
 
 
 @plain_python_only

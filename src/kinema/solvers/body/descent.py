@@ -159,19 +159,18 @@ def search(problem):
     the other as a target moves.
     """
     settings = problem.settings[0]
-    steps, best = descend(problem, 0)
-    if is_reached(problem):
-        return steps
-    keep_pose(problem)
-    enough = best * settings.better
-    for attempt in range(1, settings.attempts):
-        scatter(problem, attempt)
-        begin(problem)
+    steps, best, enough = 0, 0.0, 0.0
+    for attempt in range(settings.attempts):
+        if attempt > 0:
+            scatter(problem, attempt)
+            begin(problem)
         more, error = descend(problem, 0)
         steps += more
         if is_reached(problem):
             return steps
-        if error < min(enough, best):
+        if attempt == 0:
+            enough = error * settings.better
+        if attempt == 0 or error < min(enough, best):
             best = error
             keep_pose(problem)
     go_back(problem)

@@ -178,26 +178,21 @@ def store_body(call, i, states):
         call.errors[1, i, effector.given] = effector.rotation_error
 
 
-@kernel
-def solve_body(call, i, room):
-    """Solve character i of a call. room: buffers for one character."""
-    one, effectors, moving = call.settings[i : i + 1], call.effectors[i], call.settings[i].moving
-    outcome = call.outcomes[i]
-    outcome.refused = call.settings[i].unchecked and not are_usable(effectors)
-    if not outcome.refused:
+@batch
+def solve_bodies(first, last, call, room):
+    """Solve characters first to last - 1 of a call. room: buffers for one character at a time."""
+    for i in range(first, last):
+        one, effectors, moving = call.settings[i : i + 1], call.effectors[i], call.settings[i].moving
+        outcome = call.outcomes[i]
+        outcome.refused = call.settings[i].unchecked and not are_usable(effectors)
+        if outcome.refused:
+            continue
         load_body(call, i, room.states)
         buffers = (room.rows, room.sweep, room.matrix, room.pulls)
         problem = BodyProblem(call.joints[:moving], room.states[:moving], effectors, *buffers, one, room.support)
         whole = BodyProblem(call.joints[:], room.states[:], effectors, *buffers, one, room.support)
         solve_one(problem, whole, outcome)
         store_body(call, i, room.states)
-
-
-@batch
-def solve_bodies(first, last, call, room):
-    """Solve characters first to last - 1 of a call. room: buffers for one character at a time."""
-    for i in range(first, last):
-        solve_body(call, i, room)
 
 
 @batch

@@ -2,6 +2,10 @@
 
 A thread has the states of its joints, the rows and the system in its own memory, about 40 KB of a person with five
 effectors. The hardware lays that out so that the same number of neighbouring threads lies side by side.
+
+What the CPU does after its search, where targets of higher priority are missed (`descent.give_way`, `descent.secure`),
+is left out: inlined once more each, it would make the kernel ten times as large. Priorities are then only how stiff
+effectors are.
 """
 
 from __future__ import annotations
@@ -22,10 +26,14 @@ from kinema.math import quat, vec
 from kinema.math.rows import store3, store4
 from kinema.model.pose import LocalTransforms, Pose
 from kinema.solvers.body import records, targets
+from kinema.solvers.body.descent import search
+from kinema.solvers.body.follow import follow
 from kinema.solvers.body.full_body import BodyPlan, BodyReport, FullBody, set_start
+from kinema.solvers.body.joints import forward
 from kinema.solvers.body.plan import SolveBuffers
-from kinema.solvers.body.records import BodyCall
-from kinema.solvers.body.solve import solve_body
+from kinema.solvers.body.records import BodyCall, BodyProblem
+from kinema.solvers.body.solve import are_usable, load_body, measure, round_pose, stand, store_body
+from kinema.solvers.body.step import begin, go_to_start
 from kinema.solvers.body.targets import Effector
 from kinema.solvers.gpu.cuda import (
     _CHAIN_THREADS,
@@ -56,6 +64,8 @@ class BodySize(NamedTuple):
     effectors: int
     rows: int
     support: int
+    warm: bool
+    """Whether they start from the pose of the frame before."""
 
 
 class SharedPlan(NamedTuple):
@@ -131,6 +141,20 @@ def set_numbers(effectors, own, numbers, i):
             store3(effectors[e].offset, (n[7, i], n[8, i], n[9, i]))
 
 
+@kernel
+def seek(problem):
+    """Search from the pose. Returns steps taken."""
+    begin(problem)
+    return search(problem)
+
+
+@kernel
+def chase(problem):
+    """Follow from the pose of the frame before. Returns steps taken."""
+    go_to_start(problem)
+    return follow(problem)
+
+
 def _words(record: Record) -> tuple[Any, int]:
     """A record as kernels view words, and how many words it has."""
     layout = record.dtype(np.float64)
@@ -149,10 +173,10 @@ def body_kernel(size: BodySize) -> Any:
     settings_type, settings_words = _words(records.SETTINGS)
     outcome_type, outcome_words = _words(records.OUTCOME)
     support_type, support_words = _words(records.SUPPORT)
-    nodes, moving, wanted, rows, points = size
+    nodes, moving, wanted, rows, points, warm = size
     all_states, all_rows, all_effectors = nodes * state_words, rows * row_words, wanted * effector_words
     all_support = max(points, 1) * support_words
-    joints_above = moving + 1
+    joints_above, go = moving + 1, chase if warm else seek
     all_columns, square = joints_above * 6 * rows, rows * rows
 
     @cuda.jit
@@ -179,7 +203,7 @@ def body_kernel(size: BodySize) -> Any:
             own_words(rows).view(np.float64),
             support_room.view(support_type)[:points],
         )
-        pose, warm, solved = own_rows(inputs.pose, i), own_rows(inputs.warm, i), answers.pose
+        pose, before, solved = own_rows(inputs.pose, i), own_rows(inputs.warm, i), answers.pose
         for j in range(solved.s.shape[1]):
             answers.limited[i, j] = False
             for c in range(3):
@@ -189,8 +213,8 @@ def body_kernel(size: BodySize) -> Any:
             pose.t,
             pose.r,
             pose.s,
-            warm.t,
-            warm.r,
+            before.t,
+            before.r,
             shared.unsettled,
             effectors,
             settings,
@@ -200,10 +224,23 @@ def body_kernel(size: BodySize) -> Any:
             answers.errors[:, i : i + 1],
             answers.limited[i : i + 1],
         )
-        solve_body(call, 0, room)
         outcome = outcomes[0]
+        outcome.refused = not are_usable(effectors[0])
         if outcome.refused:
             report_flags(status, _UNUSABLE)
+            return
+        load_body(call, 0, room.states)
+        buffers = (effectors[0], room.rows, room.sweep, room.matrix, room.pulls, settings, room.support)
+        problem = BodyProblem(shared.joints[:moving], room.states[:moving], *buffers)
+        whole = BodyProblem(shared.joints[:nodes], room.states[:nodes], *buffers)
+        settings[0].rank = settings[0].ranks
+        stand(problem, whole)
+        outcome.steps = go(problem)
+        if settings[0].single:
+            round_pose(problem)
+            forward(problem)
+        measure(problem, whole, outcome)
+        store_body(call, 0, room.states)
         answers.reached[i], answers.steps[i] = outcome.reached, outcome.steps
         answers.held[i], answers.balance[i] = outcome.limited, outcome.balance
 
@@ -252,7 +289,7 @@ def solve(
     shared = moved_plan(body, plan, effectors, dtype, largest)
     inputs = BodyInputs(start, before, _columns(plan, vectors, count, dtype), places)
     answers = _answers(count, len(body.skeleton), len(effectors), dtype)
-    size = BodySize(plan.nodes.size, plan.moving.size, len(effectors), plan.rows, len(plan.support))
+    size = BodySize(plan.nodes.size, plan.moving.size, len(effectors), plan.rows, len(plan.support), warm is not None)
     _launch(body_kernel(size), count, shared, inputs, answers, _status().device, threads=_CHAIN_THREADS)
     status = _wait()
     _refuse(status, vectors)
@@ -305,8 +342,10 @@ def moved_plan(
 ) -> SharedPlan:
     """What all characters share, on the device."""
     names = [(k, name) for k, name, _ in _own_numbers(effectors)]
-    on_host = [replace(effector, **{name: None for n, name in names if n == k}) for k, effector in enumerate(effectors)]
-    fields = [targets.numbers(effector) for effector in on_host]
+    fields = []
+    for k, effector in enumerate(effectors):
+        own_fields: dict[str, Any] = {name: None for n, name in names if n == k}
+        fields.append(targets.numbers(replace(effector, **own_fields)))
     if any(array.shape[:-1] for each in fields for array in each.values()):
         raise DeviceError("on a GPU only position, rotation and offset of effectors may be one for each character")
     records_of_all = targets.as_records(fields, plan.effectors, ())[0]

@@ -65,5 +65,5 @@ class DeviceEyes(GazingStage):
 
     def report(self) -> EyesReport:
         """Where the eyes look, and how far the lids are closed, on the device."""
-        sides = (self._field("eyes", "shown", side) for side in ("left", "up"))
-        return EyesReport(self._field("state", "blink"), *sides, self._field("eyes", "error"))
+        left, up = (self._field("eyes", "shown", side) for side in ("left", "up"))
+        return EyesReport(self._field("state", "blink"), left, up, self._field("eyes", "error"))

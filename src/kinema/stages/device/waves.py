@@ -153,7 +153,8 @@ class DeviceRecoil(WaveStage):
     def __init__(self, settings: Recoil, crowd: Crowd, one: Crowd, unusable: Any) -> None:
         self._crowd, self._unusable = crowd, unusable
         state: Any = settings.start(crowd)
-        self._waves = Kicks(*(cuda.to_device(np.zeros(crowd.count)) for _ in range(2)), float(state._half_life))
+        at, speeds = (cuda.to_device(np.zeros(crowd.count)) for _ in range(2))
+        self._waves = Kicks(at, speeds, float(state._half_life))
         self._joints = moved(np.asarray(state._swings.joints))
 
     def kick(self, strength: Any = 1.0, rows: Any = None) -> None:
