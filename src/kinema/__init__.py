@@ -217,7 +217,7 @@ def _describe_results() -> None:
     for name, home in list(_undescribed.items()):
         value = getattr(sys.modules.get(home), name, None)
         # Of several threads, the one that takes a name describes it.
-        if value is not None and _undescribed.pop(name, None) and hasattr(value, "_fields"):
+        if value is not None and _undescribed.pop(name, "") and hasattr(value, "_fields"):
             import_module("kinema.compile.field_docs").describe_fields(value)
 
 
