@@ -215,9 +215,14 @@ def sole_heights(points: Any) -> Any:
     return points[..., :TIP, 1].min(axis=-1)
 
 
-def lifting(source: Any, weights: Any) -> Any:
-    """How high soles are that are about to leave the floor, (F, L): as high as those of the source, (F, L, 3, 3)."""
-    return (1.0 - _flat(weights)) * np.maximum(sole_heights(source), 0.0)
+def pivot_heights(points: Any) -> Any:
+    """Heights of what soles roll over, (F, L, 2): of heel or ball, and of the tip. points: (F, L, 3, 3)."""
+    return np.stack((sole_heights(points), points[..., TIP, 1]), axis=-1)
+
+
+def on_toes(weights: Any) -> Any:
+    """How surely soles stand on the tip of their toes alone, (F, L). weights: (F, L, 3), of `carrying`."""
+    return 1.0 - _flat(weights)
 
 
 def _flat(weights: Any) -> Any:
