@@ -91,7 +91,7 @@ def test_long_toes_bend_instead_of_lifting_their_leg():
 
 
 def test_toes_that_point_into_the_floor_bend_up_as_far_as_toes_do():
-    """Captured toes hang down from flat feet; a foot that is on its toes keeps them at most 70 degrees from its sole."""
+    """Captured toes hang down from flat feet; a foot on its toes keeps them at most 70 degrees from its sole."""
     flat = stand(soles(toe=-1.0), weights=np.zeros((FRAMES, 1, 3)))
     assert clear_floor(flat, np.zeros((FRAMES, 1)), DT).points[..., 1].min() > -1e-3
     steep = stand(soles(pitch=-1.5), weights=np.zeros((FRAMES, 1, 3)))

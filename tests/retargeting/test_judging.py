@@ -1,7 +1,5 @@
 """The judge: what it calls floating, a step and a motion."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.pose import Pose
 from tests.retargeting.judging import after_calibration, judge
-from tests.retargeting.suite import over, run
+from tests.retargeting.suite import over
 
 PERSON = humanoid()
 WALK = PERSON.clips["walk"]

@@ -115,7 +115,7 @@ def test_a_body_with_mirrored_joints_moves_alike():
     assert np.abs(plain - seen)[:, BODY].max() < 1e-6
 
 
-@pytest.mark.parametrize("spine", [PERSON.rig.spine[::2], PERSON.rig.spine[-1:]], ids=["two", "one"])
+@pytest.mark.parametrize("spine", [PERSON.rig.spine[::2], PERSON.rig.spine[-1:], ()], ids=["two", "one", "none"])
 def test_a_spine_of_other_joints_leans_as_far(spine):
     """Trunks point in the same direction, whatever number of joints they bend in."""
     fewer = replace(PERSON, rig=replace(PERSON.rig, spine=spine))

@@ -43,7 +43,8 @@ MOST_BENT, MOST_CURLED = 1.2, 0.7
 """Radians that toes are bent up from their foot and down, at most, to be out of the floor: human toes bend up by 70
 degrees, and down by 40."""
 
-HANGS, TURNED = tuple(math.radians(each) for each in (-60.0, -90.0)), tuple(math.radians(each) for each in (-100.0, -130.0))
+HANGS = math.radians(-60.0), math.radians(-90.0)
+TURNED = math.radians(-100.0), math.radians(-130.0)
 """Pitch of a foot and of its toes down to which toes are bent up, and from which on they are bent down if both are
 there, as those of somebody who kneels and whose feet lie on their backs. In between, less of either."""
 

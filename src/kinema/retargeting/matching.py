@@ -11,7 +11,6 @@ from kinema.errors import InputError, listed
 from kinema.model.rig import FINGERS, Fingers, Rig
 from kinema.retargeting.parts import Body, Part
 
-
 CENTRAL = ("trunk", "neck", "head")
 """Parts that are on neither side."""
 

@@ -61,8 +61,8 @@ ROOT = Record(
     above=(REAL, 12),
 )
 """How the hips move. target_carried: from the hips to the middle of the joints that the legs hang on, in the stance, in
-the character's space. side: -1 swaps left and right, 1 does not. lift: metres that the middle is higher than the source's,
-scaled. above: from the character's space to that of the hips' parent, 3x4 row by row."""
+the character's space. side: -1 swaps left and right, 1 does not. lift: metres that the middle is higher than the
+source's, scaled. above: from the character's space to that of the hips' parent, 3x4 row by row."""
 
 SEGMENT = Record(joint=np.int64, way=(REAL, 3), bends=np.int64, across=(REAL, 3))
 """A piece of the trunk, from a joint to the next one; the first one begins between the legs, the last one ends between
@@ -318,9 +318,10 @@ def _segments(body: Body) -> Any:
         own = arrays.conj(body.rotations[joint])
         table.joint[k], table.bends[k] = joint, INNER if 0 < k < len(joints) - 1 else RIGID
         table.way[k] = arrays.rotate(own, body.axes @ (ends[k + 1] - ends[k]))
-    for k, bends, limbs in ((0, HIPS, rig.legs), (len(joints) - 1, CHEST, rig.arms)):
+    ends_of_trunk = [(0, HIPS, rig.legs), (len(joints) - 1, CHEST, rig.arms)]
+    for k, bends, limbs in ends_of_trunk[: len(joints)]:  # A trunk of one bone leans with the hips.
         across = body.across(limbs)
-        if across is not None and len(joints) > 1:
+        if across is not None:
             own = arrays.conj(body.rotations[joints[k]])
             table.bends[k], table.across[k] = bends, arrays.rotate(own, body.axes @ arrays.unit(across))
     return table
