@@ -80,9 +80,8 @@ def test_a_foot_that_stands_on_something_keeps_its_height():
 def test_a_foot_on_its_toes_moves_no_farther_than_it_must(ball, tip, moved):
     def foot(sole, end, toes):
         lowest = np.full((90, 1), min(sole, end))
-        return FootMotion(
-            lowest, np.zeros((90, 1, 3)), lowest, np.full((90, 1, 2), (sole, end)), np.full((90, 1), toes)
-        )
+        pivots, on_toes = np.full((90, 1, 2), (sole, end)), np.full((90, 1), toes)
+        return FootMotion(lowest, np.zeros((90, 1, 3)), lowest, pivots, on_toes)
 
     source, target = foot(0.1, 0.0, 1.0), replace(foot(ball, tip, 0.0), heights=np.full((90, 1), ball))
     shifts = hold_soles(contact(), source, target, 1.0, 1 / FPS, lock=True)
