@@ -14,6 +14,17 @@ FPS = 60.0
 LOW, SLOW, SHORTEST = 0.03, 0.2, 0.07
 """Leg lengths above its lowest, leg lengths a second, and seconds for which a point of a sole stands."""
 
+NEVER_DOWN = 0.1
+"""Leg lengths above the lowest point of all soles that the lowest of a point is, for one that never stands: the heels
+of somebody who crawls."""
+
+CALIBRATION, JUMP = 1.0, 10.0
+"""Seconds in which a capture may begin with poses of calibration, and degrees that the joints of its limbs jump out of
+them from frame to frame, in the mean."""
+
+TIP = 2
+"""Of heel, ball and tip of a sole: toes roll, the others stand."""
+
 BENT = 0.17
 """Sine of the bend of a knee, at least, for the side it bends to to count: 10 degrees."""
 
@@ -23,8 +34,10 @@ def judge(source: Any, clip: Any, target: Any, new: Any) -> dict[str, float]:
     length = float(new.duration)
     times = np.linspace(0.0, length, max(round(length * FPS), 2) + 1)
     start = min((float(track.times[0]) for track in clip.tracks), default=0.0)
-    ours, theirs = Seen(source, clip.sample(start + times)), Seen(target, new.sample(times))
     dt = float(times[1] - times[0])
+    first = after_calibration(source.rig, clip.sample(start + times).rotations.astype(np.float64), dt)
+    times = times[first:]
+    ours, theirs = Seen(source, clip.sample(start + times)), Seen(target, new.sample(times))
     found = {
         **directions(ours, theirs),
         **trunk(ours, theirs),
@@ -32,6 +45,22 @@ def judge(source: Any, clip: Any, target: Any, new: Any) -> dict[str, float]:
         **smoothness(ours, theirs, dt),
     }
     return {name: float(value) for name, value in found.items()}
+
+
+def after_calibration(rig: Any, rotations: Any, dt: float) -> int:
+    """The first frame of the motion: captures may begin with poses of calibration, which nobody wants on another body.
+
+    rotations: (F, J, 4).
+    """
+    joints = [int(joint) for limb in (*rig.legs, *rig.arms) for joint in limb.joints]
+    jumps = rotation_steps(rotations[: round(CALIBRATION / dt), joints]).mean(axis=1) > JUMP
+    return int(np.flatnonzero(jumps)[-1]) + 1 if jumps.any() else 0
+
+
+def rotation_steps(rotations: Any) -> Any:
+    """Degrees from frame to frame, (F - 1, n), of rotations, (F, n, 4)."""
+    dots = np.abs((rotations[1:] * rotations[:-1]).sum(-1)).clip(0, 1)
+    return np.degrees(2 * np.arccos(dots))
 
 
 class Seen:
@@ -43,6 +72,7 @@ class Seen:
         axes = np.stack((np.cross(up, ahead), up, ahead), -1)
         world = character.skeleton.world(poses.astype(np.float64))
         self.rotations = poses.rotations.astype(np.float64)
+        self.hips = world[:, int(rig.hips), :3, :3]
         self.leg = rig.leg_length
         self.at = world[..., :3, 3] @ axes / self.leg
         self.stance = rig.standing_world[:, :3, 3].astype(np.float64) @ axes / self.leg
@@ -111,30 +141,54 @@ def across(seen: Seen, kind: str) -> Any:
 
 
 def feet(ours: Seen, theirs: Seen, dt: float) -> dict[str, Any]:
-    """Slide of points of soles while those of the source stand, sinking, and knees that bend to the other side."""
+    """Slide of points of soles while those of the source stand, feet that float there, sinking, and knees that bend to
+    the other side.
+
+    Heel and ball slide where they are down: on a foot twice as long, a ball that the source puts down is twice as high.
+    A foot floats if nothing of its sole is down.
+    """
     if ours.soles is None or theirs.soles is None:
         return {}
     names = list(ours.limbs("legs"))
     order = [names.index(name) if name in names else k for k, name in enumerate(theirs.limbs("legs"))]
     soles = ours.soles[:, order]
-    above = soles[..., 1] - np.quantile(soles[..., 1], 0.03, axis=0)
+    lowest = np.quantile(soles[..., 1], 0.03, axis=0)
     speed = np.linalg.norm(np.gradient(soles, dt, axis=0)[..., [0, 2]], axis=-1)
-    stands = (above < LOW) & (speed < SLOW)
-    slides = {"slide": slide(theirs.soles, stands, dt), "source_slide": slide(soles, stands, dt)}
-    heights = theirs.soles[..., 1].min(-1) - theirs.floor
-    return {**slides, "sink": max(0.0, -heights.min()), "flips": flips(ours, theirs)}
+    stands = (soles[..., 1] < lowest + LOW) & (speed < SLOW) & (lowest < lowest.min() + NEVER_DOWN)
+    heights = theirs.soles[..., 1] - theirs.floor
+    return {
+        "slide": slide(theirs.soles, stands & (heights < LOW), dt),
+        "source_slide": slide(soles, stands, dt),
+        "float": floating(heights.min(-1), stands[..., :TIP].any(-1), dt),
+        "sink": max(0.0, -heights.min()),
+        "flips": flips(ours, theirs),
+    }
+
+
+def contacts(stands: Any, dt: float) -> Any:
+    """First frame of each contact and the one after its last, (n, 2). stands: (F,)."""
+    edges = np.flatnonzero(np.diff(np.pad(stands.astype(int), 1))).reshape(-1, 2)
+    return edges[edges[:, 1] - edges[:, 0] >= max(3, SHORTEST / dt)]
+
+
+def floating(heights: Any, stands: Any, dt: float) -> float:
+    """How high the lowest point of a sole is above the floor while its foot stands, at most, (F, L) each."""
+    found = [
+        heights[start:stop, foot].max()
+        for foot in range(heights.shape[1])
+        for start, stop in contacts(stands[:, foot], dt)
+    ]
+    return max(found, default=0.0)
 
 
 def slide(soles: Any, stands: Any, dt: float) -> float:
     """How far heel or ball slides in one contact, at most."""
     worst = 0.0
     for foot in range(soles.shape[1]):
-        for point in (0, 1):
-            edges = np.flatnonzero(np.diff(np.pad(stands[:, foot, point].astype(int), 1)))
-            for start, stop in edges.reshape(-1, 2):
-                if stop - start >= max(3, SHORTEST / dt):
-                    at = soles[start:stop, foot, point][:, [0, 2]]
-                    worst = max(worst, float(np.linalg.norm(at - np.median(at, 0), axis=-1).max()))
+        for point in range(TIP):
+            for start, stop in contacts(stands[:, foot, point], dt):
+                at = soles[start:stop, foot, point][:, [0, 2]]
+                worst = max(worst, float(np.linalg.norm(at - np.median(at, 0), axis=-1).max()))
     return worst
 
 
@@ -153,19 +207,27 @@ def bone(seen: Seen, joints: list[int], k: int) -> Any:
 
 
 def smoothness(ours: Seen, theirs: Seen, dt: float) -> dict[str, Any]:
-    """Largest step of a leg's joint beyond the source's, at 60 Hz, and the jerk of leg directions as a ratio."""
+    """Largest step of a leg's joint or of the hips beyond the source's, at 60 Hz, and the jerk of leg directions as a
+    ratio. Hips in the character's space: what is above them may rotate in their stead.
+    """
     steps, jerks = [], []
     for seen in (ours, theirs):
         legs = list(seen.limbs("legs").values())
-        joints = [joint for leg in legs for joint in leg[:-1]] + [int(seen.rig.hips)]
-        dots = np.abs((seen.rotations[1:, joints] * seen.rotations[:-1, joints]).sum(-1)).clip(0, 1)
-        steps.append(np.degrees(2 * np.arccos(dots)).max(1))
+        joints = [joint for leg in legs for joint in leg[:-1]]
+        steps.append(np.maximum(rotation_steps(seen.rotations[:, joints]).max(1), matrix_steps(seen.hips)))
         ways = np.stack(
             [unit(seen.at[:, leg[k + 1]] - seen.at[:, leg[k]]) for leg in legs for k in range(len(leg) - 1)], 1
         )
         jerks.append(np.linalg.norm(np.diff(ways, 3, axis=0), axis=-1).mean())
     around = np.maximum.reduce([steps[0], np.roll(steps[0], 1), np.roll(steps[0], -1)])
     return {"beyond": max(0.0, (steps[1] - around).max() / (60 * dt)), "jerk": jerks[1] / max(jerks[0], 1e-9)}
+
+
+def matrix_steps(matrices: Any) -> Any:
+    """Degrees from frame to frame, (F - 1,), of matrices, (F, 3, 3), without their scales."""
+    axes = matrices / np.maximum(np.linalg.norm(matrices, axis=-2, keepdims=True), 1e-12)
+    traces = np.einsum("frc,frc->f", axes[1:], axes[:-1])
+    return np.degrees(np.arccos(((traces - 1) / 2).clip(-1, 1)))
 
 
 def unit(v: Any) -> Any:

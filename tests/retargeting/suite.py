@@ -47,7 +47,10 @@ CLIPS = (
     *("gltf/RobotExpressive.glb:Walking", "gltf/RobotExpressive.glb:Dance", "gltf/godot_mannequiny.glb:run"),
     *("gltf/babylon_HVGirl.glb", "gltf/m2m_mixamo-names.glb"),
 )
-SHOWN = ("limbs", "limbs_p95", "trunk", "shoulders", "heading", "slide", "sink", "flips", "beyond", "jerk")
+SHOWN = ("limbs", "limbs_p95", "trunk", "shoulders", "heading", "slide", "float", "sink", "flips", "beyond", "jerk")
+BARS, SKATES = {"slide": 0.01, "float": 0.03, "sink": 0.01, "flips": 0.0, "beyond": 10.0}, 0.1
+"""What no pair is to exceed, but for a clip that stays as it is on its own body; and leg lengths by which feet of the
+source slide that skate: those of others may, too."""
 
 
 def motions() -> list[str]:
@@ -73,7 +76,7 @@ def run(pair: tuple[str, str]) -> dict[str, Any]:
     motion, body = pair
     path, _, name = motion.partition(":")
     source, target = character(path), character(BODIES[body])
-    row: dict[str, Any] = {"motion": motion, "body": body}
+    row: dict[str, Any] = {"motion": motion, "body": body, "own": path == BODIES[body]}
     clip = source.clips[name] if name in source.clips else next(iter(source.clips.values()))
     clip = shortened(clip)
     try:
@@ -104,5 +107,12 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         values = [row[name] for row in rows if name in row]
         if values:
             table[name] = {"mean": np.mean(values), "median": np.median(values), "worst": max(values)}
+    table["over the bar"] = {name: sum(over(row, name) for row in rows) for name in BARS}
     frames, seconds = (sum(row.get(name, 0) for row in rows) for name in ("frames", "seconds"))
     return table | {"frames_a_second": frames / max(seconds, 1e-9)}
+
+
+def over(row: dict[str, Any], figure: str) -> bool:
+    """Whether a figure of a pair exceeds its bar."""
+    skates = figure == "slide" and row.get("source_slide", 0.0) > SKATES
+    return not row["own"] and not skates and row.get(figure, 0.0) > BARS[figure]

@@ -1,11 +1,13 @@
 """Shifts of feet: what slides is taken back, what sinks is raised, and nothing jumps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinema.retargeting.feet import FootMotion, ease_between, shift_feet, standing_heights
+from kinema.retargeting.feet import FootMotion, ease_between, hold_soles, shift_feet, standing_heights
 
 FPS = 60
 STANDS = slice(30, 60)
@@ -65,6 +67,25 @@ def test_a_foot_that_stands_on_something_keeps_its_height():
     high = np.full((90, 1), 0.4)
     assert standing_heights(contact(), high, 1.0)[STANDS] == pytest.approx(0.4)
     assert standing_heights(contact(), np.full((90, 1), 0.04), 1.0)[STANDS] == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    ("ball", "tip", "moved"),
+    [
+        (0.3, 0.08, -0.08),  # Its tip comes down, not its ball to where that of a longer foot is.
+        (0.1, -0.3, 0.0),  # Long toes bend.
+        (0.05, -0.02, 0.02),  # Its tip comes out of the floor.
+    ],
+)
+def test_a_foot_on_its_toes_moves_no_farther_than_it_must(ball, tip, moved):
+    def foot(sole, end, toes):
+        lowest = np.full((90, 1), min(sole, end))
+        pivots, on_toes = np.full((90, 1, 2), (sole, end)), np.full((90, 1), toes)
+        return FootMotion(lowest, np.zeros((90, 1, 3)), lowest, pivots, on_toes)
+
+    source, target = foot(0.1, 0.0, 1.0), replace(foot(ball, tip, 0.0), heights=np.full((90, 1), ball))
+    shifts = hold_soles(contact(), source, target, 1.0, 1 / FPS, lock=True)
+    assert shifts[45, 0, 1] == pytest.approx(moved)
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1), st.integers(1, 40), st.floats(1.0, 30.0))

@@ -26,8 +26,12 @@ def soles(yaw=0.0, pitch=0.0, toe=0.0):
 
 
 def seen(points):
-    """The ankle is above the heel, the toe joint is at the ball."""
-    return Soles(points, points[:, :, 0] + (0.0, 0.1, 0.0), points[:, :, 1])
+    """The ankle is above the heel, at right angles to the sole; the toe joint is at the ball."""
+    foot = points[:, :, 1] - points[:, :, 0]
+    heading = np.unwrap(np.arctan2(foot[:, 0, 0], foot[:, 0, 2]), period=np.pi)  # A foot that hangs down keeps it.
+    side = np.stack((np.cos(heading), np.zeros(FRAMES), -np.sin(heading)), -1)[:, np.newaxis]
+    above = np.cross(foot, side) / np.linalg.norm(foot, axis=-1, keepdims=True)
+    return Soles(points, points[:, :, 0] + 0.1 * above, points[:, :, 1])
 
 
 def stand(points, source=None, weights=None, lock=True):
@@ -86,15 +90,51 @@ def test_long_toes_bend_instead_of_lifting_their_leg():
     assert cleared.feet == pytest.approx(swinging.feet)
 
 
+def test_toes_that_point_into_the_floor_bend_up_as_far_as_toes_do():
+    """Captured toes hang down from flat feet; a foot on its toes keeps them at most 70 degrees from its sole."""
+    flat = stand(soles(toe=-1.0), weights=np.zeros((FRAMES, 1, 3)))
+    assert clear_floor(flat, np.zeros((FRAMES, 1)), DT).points[..., 1].min() > -1e-3
+    steep = stand(soles(pitch=-1.5), weights=np.zeros((FRAMES, 1, 3)))
+    height = np.full((FRAMES, 1), -float(steep.points[0, 0, 1, 1]))
+    foot, toes = np.moveaxis(np.diff(clear_floor(steep, height, DT).points, axis=-2), -2, 0)
+    bend = np.arccos((foot * toes).sum(-1) / np.linalg.norm(foot, axis=-1) / np.linalg.norm(toes, axis=-1))
+    assert np.degrees(bend) == pytest.approx(69, abs=1)
+
+
+def test_the_toes_of_a_foot_that_hangs_down_do_not_swing_round():
+    """On a knee, a foot passes the upright: where its heel is ahead of its ball it has no heading."""
+    passing = stand(soles(pitch=np.linspace(-1.2, -1.9, FRAMES)), weights=np.zeros((FRAMES, 1, 3)))
+    cleared = clear_floor(passing, -passing.points[..., 1, 1], DT).points[:, 0]
+    steps = np.linalg.norm(np.diff(cleared[:, 2] - cleared[:, 1], axis=0), axis=-1)
+    assert steps.max() < 0.02
+
+
+def test_a_foot_that_lies_on_its_back_curls_its_toes():
+    """As that of somebody who kneels."""
+    lying = stand(soles(pitch=-np.pi + 0.1, toe=0.3), weights=np.zeros((FRAMES, 1, 3)))
+    height = -lying.points[..., 1, 1]
+    cleared = clear_floor(lying, height, DT)
+    assert (lying.points[..., 2, 1] + height).max() < -0.05
+    assert (cleared.points[..., 2, 1] + height).min() > -1e-3
+
+
 def test_what_stands_of_the_source_does_not_slide():
     """The foot pivots on its ball: the heel moves, the ball stands."""
     points = soles(yaw=np.linspace(0, 1.0, FRAMES))
     points = points - points[:, :, 1:2]
     weights = np.zeros((FRAMES, 1, 3))
     weights[..., 1] = 1.0
-    assert np.abs(standing_slides(points, weights)).max() < 1e-9
+    assert np.abs(standing_slides(points, weights, 1.0)).max() < 1e-9
     weights[...] = (1.0, 0.0, 0.0)
-    assert np.linalg.norm(standing_slides(points, weights)[-1]) > 0.3
+    assert np.linalg.norm(standing_slides(points, weights, 1.0)[-1]) > 0.3
+
+
+def test_a_ball_that_is_still_in_the_air_does_not_carry():
+    """The source puts its ball down; that of the longer foot is higher, and swings about the heel that stands."""
+    points = soles(pitch=np.linspace(0.5, 0.2, FRAMES))
+    weights = np.ones((FRAMES, 1, 3)) * (1.0, 0.8, 0.0)
+    assert np.abs(standing_slides(points, weights, 1.0)).max() < 1e-4
+    assert np.linalg.norm(standing_slides(points, weights, 100.0)[-1]) > 0.01  # On a foot as flat as that both count.
 
 
 def test_points_that_are_low_and_slow_carry():

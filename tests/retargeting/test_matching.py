@@ -50,6 +50,22 @@ def test_animals_of_as_many_legs_match():
     assert len(found.legs) == len(spider().rig.legs)
 
 
+def test_a_shorter_neck_points_between_those_of_a_longer_one():
+    """Its bone points from chest to head; what rotates at its end belongs to the head."""
+    rig = PERSON.rig
+    first, second = (int(joint) for joint in rig.neck)
+    short = match(Body(rig), Body(replace(rig, neck=(second,))))
+    follow = {each.joint: each for each in short.follows}[second]
+    assert (follow.first.joint, follow.second.joint) == (first, second)
+    assert 0.3 < follow.weight < 0.7
+    bare = match(Body(replace(rig, neck=())), Body(replace(rig, neck=(second,))))
+    follow = {each.joint: each for each in bare.follows}[second]
+    assert (follow.first.joint, follow.second.joint) == (int(rig.spine[-1]), int(rig.head))
+    assert follow.weight == pytest.approx(0.5)
+    assert not bare.missing
+    assert not match(Body(replace(rig, neck=())), Body(replace(rig, neck=()))).unused
+
+
 def test_a_shorter_spine_follows_by_place():
     rig = PERSON.rig
     short = replace(rig, spine=rig.spine[-1:])

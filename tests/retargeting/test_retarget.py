@@ -76,6 +76,15 @@ def test_onto_itself_nothing_changes():
     assert np.abs(ours - again).max() < 1e-5 * PERSON.rig.leg_length
 
 
+def test_onto_itself_controls_of_a_rig_stay_as_they_are_too():
+    knight = km.load(asset("gltf/KayKit_Knight.glb"))
+    for name in ("Dodge_Left", "Unarmed_Melee_Attack_Punch_A"):
+        clip = km.retarget(knight, name, knight)
+        keys = clip.tracks[0].times
+        ours, again = positions(knight, knight.clips[name], keys), positions(knight, clip, keys)
+        assert np.abs(ours - again).max() < 1e-5 * knight.rig.leg_length
+
+
 def test_a_scale_that_is_asked_for_counts_on_the_same_body():
     clip = km.retarget(PERSON, "walk", PERSON, scale=2.0, contacts=False)
     hips = [

@@ -115,7 +115,7 @@ def test_a_body_with_mirrored_joints_moves_alike():
     assert np.abs(plain - seen)[:, BODY].max() < 1e-6
 
 
-@pytest.mark.parametrize("spine", [PERSON.rig.spine[::2], PERSON.rig.spine[-1:]], ids=["two", "one"])
+@pytest.mark.parametrize("spine", [PERSON.rig.spine[::2], PERSON.rig.spine[-1:], ()], ids=["two", "one", "none"])
 def test_a_spine_of_other_joints_leans_as_far(spine):
     """Trunks point in the same direction, whatever number of joints they bend in."""
     fewer = replace(PERSON, rig=replace(PERSON.rig, spine=spine))
@@ -147,6 +147,16 @@ def test_a_trunk_that_leans_at_rest_leans_alike_wherever_the_body_heads():
     straight = joint_positions(PERSON, moved(source, WALK, PERSON))
     turned = joint_positions(PERSON, moved(source, Pose.of(translations, rotations, WALK.scales), PERSON))
     assert np.abs(arrays.rotate(turn, straight) - turned).max() < 1e-6
+
+
+def test_a_trunk_leans_as_it_is_seen_where_joints_slide():
+    """Legs of toys slide on their hips: the trunk is what is between them and the arms, wherever the hips rotate."""
+    translations = WALK.translations.copy()
+    translations[:, [int(leg.joints[0]) for leg in PERSON.rig.legs], 2] += 0.1
+    poses = Pose.of(translations, WALK.rotations, WALK.scales)
+    ways = [trunk(joint_positions(PERSON, each)) for each in (poses, moved(PERSON, poses, PERSON))]
+    assert np.degrees(np.arccos(np.clip((ways[0] * ways[1]).sum(-1), -1, 1))).max() < 1.0
+    assert np.degrees(np.arccos(np.clip((ways[0] * trunk(joint_positions(PERSON, WALK))).sum(-1), -1, 1))).min() > 5.0
 
 
 def test_a_part_of_the_trunk_that_follows_nothing_stays_finite():

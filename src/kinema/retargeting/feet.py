@@ -40,8 +40,11 @@ class FootMotion:
     """(F, L, 3): how far each sole has slid over the ground since the first frame, canonical axes, metres."""
     lowest: Any = None
     """(F, L): of the lowest point of each sole, metres above the floor. Default: `heights`."""
-    rising: Any = 0.0
-    """(F, L): how high each sole is that is about to leave the floor, or has just come to it, metres."""
+    pivots: Any = None
+    """(F, L, 2): of heel or ball, the lower of the two, and of the tip of each sole, metres above the floor."""
+    on_toes: Any = 0.0
+    """(F, L): how surely each sole stands on the tip of its toes alone, 0 to 1: it is about to leave the floor, or has
+    just come to it."""
 
 
 def shift_feet(contacts: Any, source: FootMotion, target: FootMotion, leg: float, dt: float, lock: bool) -> Any:
@@ -62,16 +65,29 @@ def hold_soles(contacts: Any, source: FootMotion, target: FootMotion, leg: float
     frame to frame. lock: keep feet from sliding that slide a little in the source.
     """
     shifts = np.zeros_like(target.slides)
-    stand = standing_heights(contacts, source.heights, leg) + source.rising
+    up = _wanted_lifts(standing_heights(contacts, source.heights, leg), source, target)
     for foot in range(contacts.shape[1]):
         _, starts, stops = runs(contacts[:, foot][np.newaxis])
         for start, stop in zip(starts, stops, strict=True):
             part = slice(start, stop), foot
             off = _wanted_slide(source.slides[part], leg, lock) - target.slides[part]
             shifts[part] = off - off.mean(axis=0)
-            shifts[(*part, 1)] = (stand - target.heights)[part]
+            shifts[(*part, 1)] = up[part]
         ease_between(shifts[:, foot], starts, stops, max(EASE / dt, 1.0))
     return shifts
+
+
+def _wanted_lifts(stand: Any, source: FootMotion, target: FootMotion) -> Any:
+    """By how much soles are raised so that they stand at these heights, (F, L).
+
+    On the tip of its toes a foot moves no farther than it must: its tip is as high as that of the source or, where its
+    toes are longer and bend, its ball.
+    """
+    flat = stand - target.heights
+    if target.pivots is None:
+        return flat
+    rises = stand[..., np.newaxis] + np.maximum(source.pivots, 0.0) - target.pivots
+    return flat + source.on_toes * (np.clip(0.0, rises.min(axis=-1), rises.max(axis=-1)) - flat)
 
 
 def _wanted_slide(slides: Any, leg: float, lock: bool) -> Any:

@@ -7,6 +7,7 @@ ball stand keeps its heading, and is pitched as that of the source; so are toes,
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ from kinema.math import arrays
 from kinema.math.smoothing import envelope, smooth_gaussian
 from kinema.motion.contacts import KEPT, lowest_standing
 from kinema.motion.runs import runs, stretches
-from kinema.motion.soles import BALL, HEEL, TIP, SoleMotion
+from kinema.motion.soles import BALL, HEEL, ROLLS_OVER, TIP, SoleMotion
 from kinema.retargeting.feet import EASE, ease_between
 from kinema.retargeting.parts import UP
 
@@ -38,8 +39,14 @@ HELD, LEFT = 0.35, 0.6
 """Radians up to which a foot is rotated in a contact so that it keeps its heading and lies as that of the source, and
 from which on it is left alone: a dancer who twists means it."""
 
-MOST_LIFTED = 0.7
-"""Radians that toes are bent up, at most, to be out of the floor."""
+MOST_BENT, MOST_CURLED = 1.2, 0.7
+"""Radians that toes are bent up from their foot and down, at most, to be out of the floor: human toes bend up by 70
+degrees, and down by 40."""
+
+HANGS = math.radians(-60.0), math.radians(-90.0)
+TURNED = math.radians(-100.0), math.radians(-130.0)
+"""Pitch of a foot and of its toes down to which toes are bent up, and from which on they are bent down if both are
+there, as those of somebody who kneels and whose feet lie on their backs. In between, less of either."""
 
 CLEAR_SMOOTHING = 0.02
 """Seconds, standard deviation, over which that is smoothed."""
@@ -72,9 +79,12 @@ class Footing:
 
     @cached_property
     def side(self) -> Any:
-        """(F, L, 3): the axis about which a foot pitches."""
-        heading = _heading(self.soles)
-        return np.stack((np.cos(heading), np.zeros_like(heading), -np.sin(heading)), axis=-1)
+        """(F, L, 3): the axis about which a foot pitches, its own: a foot that hangs down has no heading."""
+        heading, heel = _heading(self.soles), self.soles.points[..., HEEL, :]
+        own = arrays.cross(self.soles.ankles - heel, self.soles.points[..., BALL, :] - heel)
+        length = np.linalg.norm(own, axis=-1, keepdims=True)
+        ahead = np.stack((np.cos(heading), np.zeros_like(heading), -np.sin(heading)), axis=-1)
+        return np.where(length > 0.0, own / np.where(length > 0.0, length, 1.0), ahead)
 
     @cached_property
     def feet(self) -> Any:
@@ -92,12 +102,16 @@ class Footing:
         return np.abs(self.soles.toes - self.soles.ankles).max(axis=(0, 2)) > 0.0
 
     @cached_property
+    def joints(self) -> Any:
+        """(F, L, 3): joints of the toes, rotated about their ankle."""
+        return self.soles.ankles + arrays.rotate(self.feet, self.soles.toes - self.soles.ankles)
+
+    @cached_property
     def points(self) -> Any:
         """(F, L, 3, 3): heel, ball and tip, rotated about their ankle."""
         soles = self.soles
-        joints = soles.ankles + arrays.rotate(self.feet, soles.toes - soles.ankles)
         found = [soles.ankles + arrays.rotate(self.feet, soles.points[..., HEEL, :] - soles.ankles)]
-        found += [joints + arrays.rotate(self.toes, soles.points[..., k, :] - soles.toes) for k in (BALL, TIP)]
+        found += [self.joints + arrays.rotate(self.toes, soles.points[..., k, :] - soles.toes) for k in (BALL, TIP)]
         return np.stack(found, axis=-2)
 
     def _rotations(self, pitch: Any) -> Any:
@@ -146,22 +160,40 @@ def clear_floor(footing: Footing, raised: Any, dt: float) -> Footing:
 
     raised: (F, L), how far feet are raised.
     """
-    reach = np.linalg.norm(np.diff(footing.soles.points, axis=-2)[..., 1, :], axis=-1)
-    below = -(footing.points[..., TIP, 1] + raised)
-    lifted = envelope(_angle_for(below, reach) * footing.has_toes, CLEAR_SMOOTHING / dt)
+    toes, foot = footing.points[..., TIP, :] - footing.joints, np.diff(footing.points, axis=-2)[..., HEEL, :]
+    reach = np.maximum(np.linalg.norm(toes, axis=-1), 1e-12)
+    on_floor = np.arcsin(np.clip(-(footing.joints[..., 1] + raised) / reach, -1.0, 1.0))
+    ahead = arrays.cross(footing.side, np.array(UP))
+    tilt, pitch, bend = (_bend(*ways, footing.side) for ways in ((ahead, foot), (ahead, toes), (foot, toes)))
+    share = np.maximum(_share_up(tilt, *HANGS), _share_up(pitch, *TURNED)) * footing.has_toes
+    up = share * np.clip(on_floor - pitch, 0.0, np.maximum(MOST_BENT - bend, 0.0))
+    down = (footing.has_toes - share) * np.clip(pitch + math.pi + on_floor, 0.0, MOST_CURLED)
+    lifted = envelope(up, CLEAR_SMOOTHING / dt) - envelope(down, CLEAR_SMOOTHING / dt)
     return replace(footing, toe_pitch=footing.toe_pitch + lifted)
 
 
-def _angle_for(depth: Any, lever: Any) -> Any:
-    """Radians that lift the end of a lever by a depth; 0 for what is above the floor."""
-    share = np.clip(depth, 0.0, None) / np.maximum(lever, 1e-12)
-    return np.minimum(np.arcsin(np.minimum(share, 1.0)), MOST_LIFTED)
+def _share_up(pitch: Any, all_up: float, all_down: float) -> Any:
+    """How much of toes bends up, 0 to 1, by a pitch of which 180 degrees are as much up as down."""
+    return np.where(pitch < 0.0, np.clip((pitch - all_down) / (all_up - all_down), 0.0, 1.0), 1.0)
 
 
-def standing_slides(points: Any, weights: Any) -> Any:
-    """Sum up how far what stands of each sole has slid since the first frame, (F, L, 3). points: (F, L, 3, 3)."""
+def _bend(start: Any, end: Any, side: Any) -> Any:
+    """Radians that one way, (..., 3), is pitched up from another one, about an axis."""
+    return np.arctan2(-(arrays.cross(start, end) * side).sum(axis=-1), (start * end).sum(axis=-1))
+
+
+def standing_slides(points: Any, weights: Any, leg: float) -> Any:
+    """Sum up how far what stands of each sole has slid since the first frame, (F, L, 3). points: (F, L, 3, 3). leg:
+    metres.
+
+    Of the points that carry, the lower ones count: on a longer foot, a ball that comes down is still in the air.
+    """
     shares = weights.copy()  # A foot stands on the tip of its toes where heel and ball do not.
     shares[..., TIP] *= 1.0 - _flat(weights)
+    heights = points[..., 1]
+    lowest = np.where(shares > 0.0, heights, np.inf).min(axis=-1, keepdims=True)
+    above = np.where(shares > 0.0, heights - lowest, 0.0) / (ROLLS_OVER * leg)
+    shares *= np.maximum(1.0 - above, LEAST) ** 2
     total = shares.sum(axis=-1, keepdims=True)
     shares = np.where(total > 0.0, shares / np.where(total > 0.0, total, 1.0), 1.0 / 3.0)
     steps = np.einsum("flp,flpc->flc", (shares[1:] + shares[:-1]) / 2, np.diff(points, axis=0))
@@ -184,9 +216,14 @@ def sole_heights(points: Any) -> Any:
     return points[..., :TIP, 1].min(axis=-1)
 
 
-def lifting(source: Any, weights: Any) -> Any:
-    """How high soles are that are about to leave the floor, (F, L): as high as those of the source, (F, L, 3, 3)."""
-    return (1.0 - _flat(weights)) * np.maximum(sole_heights(source), 0.0)
+def pivot_heights(points: Any) -> Any:
+    """Heights of what soles roll over, (F, L, 2): of heel or ball, and of the tip. points: (F, L, 3, 3)."""
+    return np.stack((sole_heights(points), points[..., TIP, 1]), axis=-1)
+
+
+def on_toes(weights: Any) -> Any:
+    """How surely soles stand on the tip of their toes alone, (F, L). weights: (F, L, 3), of `carrying`."""
+    return 1.0 - _flat(weights)
 
 
 def _flat(weights: Any) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kinema.errors import InputError, listed
 from kinema.model.rig import FINGERS, Fingers, Rig
 from kinema.retargeting.parts import Body, Part
+
+CENTRAL = ("trunk", "neck", "head")
+"""Parts that are on neither side."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,18 @@ def match(source: Body, target: Body, mirror: bool = False, joints: Mapping[str,
     renamed = {f"{name} {what}": f"{other} {what}" for name, other in legs.items() for what in ("leg", "foot")}
     renamed |= {f"{name} {what}": f"{other} {what}" for name, other in arms.items() for what in ("shoulder", "arm")}
     fingers = _finger_groups(source, target, arms)
-    groups = _groups(source.parts)
+    groups, wanted = _groups(source.parts), _groups(target.parts)
+    if "neck" in wanted and "neck" not in groups and "head" in groups:  # A neck bends between chest and head.
+        groups["neck"] = [replace(groups["trunk"][-1], place=0.0), *groups["head"]]
     renamed |= fingers
     follows, missing = [], []
-    for group, parts in _groups(target.parts).items():
-        others = groups.get(renamed.get(group, group if group in ("trunk", "neck") else ""), [])
+    for group, parts in wanted.items():
+        others = groups.get(renamed.get(group, group if group in CENTRAL else ""), [])
         if not others:
             missing.append(group)
             continue
         follows += [_follow(part, parts, others) for part in parts]
-    used = {renamed.get(group, group) for group in _groups(target.parts)}
+    used = {renamed.get(group, group) for group in wanted}
     follows.sort(key=lambda each: each.joint)
     unique = {each.joint: each for each in reversed(follows)}
     _replace(unique, source, target, joints or {})

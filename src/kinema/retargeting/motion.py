@@ -23,7 +23,8 @@ from kinema.retargeting.footing import (
     Footing,
     carrying,
     clear_floor,
-    lifting,
+    on_toes,
+    pivot_heights,
     sole_heights,
     stand_feet,
     standing_slides,
@@ -200,11 +201,14 @@ class Motion:
 
     def _foot_motion(self, footing: Footing) -> FootMotion:
         points = footing.points
-        return FootMotion(sole_heights(points), self._slides(points, self.weights), points[..., 1].min(axis=-1))
+        slides, lowest = self._slides(points, self.weights), points[..., 1].min(axis=-1)
+        return FootMotion(sole_heights(points), slides, lowest, pivot_heights(points))
 
     def _slides(self, points: Any, weights: Any) -> Any:
         """(F, L, 3): how far what stands of each sole has slid. points: (F, L, 3, 3)."""
-        return (standing_slides if self.stays is None else staying_slides)(points, weights)
+        if self.stays is not None:
+            return staying_slides(points, weights)
+        return standing_slides(points, weights, self.onto.rig.leg_length)
 
     @cached_property
     def weights(self) -> Any:
@@ -230,8 +234,9 @@ class Motion:
     def source_feet(self) -> FootMotion:
         """How the source's feet move, in the order and at the size of the target's."""
         points = self.source_soles
-        slides = standing_slides(points, self.weights) if self.stays is None else np.zeros_like(points[:, :, 0])
-        return FootMotion(points[..., 1].min(axis=-1), slides, rising=lifting(points, self.weights))
+        slides = self._slides(points, self.weights) if self.stays is None else np.zeros_like(points[:, :, 0])
+        lowest = points[..., 1].min(axis=-1)
+        return FootMotion(lowest, slides, lowest, pivot_heights(points), on_toes(self.weights))
 
     def report(self, done: Done, levelled: bool) -> RetargetReport:
         """Describe what was done."""

@@ -36,7 +36,7 @@ class Part:
     """A joint that a motion rotates."""
 
     group: str
-    """What it belongs to, and what its counterpart belongs to: "trunk", "neck", "left arm", "left leg", ..."""
+    """What it belongs to, and what its counterpart belongs to: "trunk", "neck", "head", "left arm", "left leg", ..."""
     place: float
     """Where it is in its group, from 0 at the start to 1 at the end."""
     joint: int
@@ -145,12 +145,13 @@ class Body:
         rig = self.rig
         turned = self._trunk_turned()
         trunk = [int(joint) for joint in dict.fromkeys((rig.hips, *rig.spine))]
-        head = [] if rig.head is None else [int(rig.head)]
+        neck, head = [int(joint) for joint in rig.neck], [] if rig.head is None else [int(rig.head)]
         for joint, place in zip(trunk, self._trunk_places(trunk), strict=True):
             yield Part("trunk", place, joint, _tuple(arrays.slerp(*turned, place)))
-        neck = [trunk[-1], *(int(joint) for joint in rig.neck), *head]
-        for joint, place in list(zip(neck, _places(self.positions[neck]), strict=True))[1:]:
+        for joint, place in zip(neck, _middles([*_places(self.positions[[*neck, *head]]), 1.0]), strict=False):
             yield Part("neck", place, joint, IDENTITY)
+        for joint in head:
+            yield Part("head", 1.0, joint, IDENTITY)
         for leg in rig.legs:
             yield from self._leg(leg)
         for arm in rig.arms:

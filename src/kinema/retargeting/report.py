@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinema.motion.runs import runs
-from kinema.retargeting.matching import Matches
+from kinema.retargeting.matching import CENTRAL, Matches
 from kinema.retargeting.parts import Body
 
 DEEP = 0.01
@@ -88,7 +88,7 @@ def warnings_of(
         if doubts:
             more = f" and {len(doubts) - 1} more" if len(doubts) > 1 else ""
             yield f"the roles of the {whose} are in doubt: {doubts[0]}{more} (see `kinema info`)"
-    trunk = [group for group in matches.missing if group in ("trunk", "neck") or group.endswith((" leg", " arm"))]
+    trunk = [group for group in matches.missing if group in CENTRAL or group.endswith((" leg", " arm"))]
     if trunk:
         yield f"the source has nothing for {', '.join(trunk)}: they stay as in the target's stance"
     if target.rig.legs and contacts == 0:

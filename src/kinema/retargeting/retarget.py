@@ -190,7 +190,7 @@ def retarget(
     both, strides = (source, target), scale is None
     motion = Motion(level, ours, onto, mirror, size, joints, both, hands, arm_space, own, strides=strides)
     done = motion.on_feet(lock) if contacts and motion.matches.legs and not own else motion.as_directed()
-    new = _new_clip(clip, target, with_handles(theirs, done.poses), motion.times, mirror)
+    new = _new_clip(clip, target, done.poses if own else with_handles(theirs, done.poses), motion.times, mirror)
     problems: tuple[str, ...] = ()
     start = BakeSettings(lock_feet=lock, heading=heading, at=at, fps=fps, name=new.name)
     if not levelling or heading is not None or any(at):

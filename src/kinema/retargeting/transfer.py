@@ -54,16 +54,15 @@ ROOT = Record(
     target_axes=(REAL, 4),
     source_stance=(REAL, 4),
     target_stance=(REAL, 4),
-    source_carried=(REAL, 3),
     target_carried=(REAL, 3),
     scale=REAL,
     side=REAL,
     lift=REAL,
     above=(REAL, 12),
 )
-"""How the hips move. Carried: from the hips to the middle of the joints that the legs hang on, in the stance, in the
-character's space. side: -1 swaps left and right, 1 does not. lift: metres that the middle is higher than the source's,
-scaled. above: from the character's space to that of the hips' parent, 3x4 row by row."""
+"""How the hips move. target_carried: from the hips to the middle of the joints that the legs hang on, in the stance, in
+the character's space. side: -1 swaps left and right, 1 does not. lift: metres that the middle is higher than the
+source's, scaled. above: from the character's space to that of the hips' parent, 3x4 row by row."""
 
 SEGMENT = Record(joint=np.int64, way=(REAL, 3), bends=np.int64, across=(REAL, 3))
 """A piece of the trunk, from a joint to the next one; the first one begins between the legs, the last one ends between
@@ -88,6 +87,8 @@ class Tables(NamedTuple):
     """(1,) TRUNK."""
     source_trunk: Any
     """(n,) SEGMENT."""
+    carried: Any
+    """(n,): joints of the source that legs hang on, or its hips."""
     target_trunk: Any
     """(n,) SEGMENT."""
     parts: int
@@ -114,10 +115,18 @@ def _position(joint, source, t, r, s):
 
 
 @kernel
-def _hips(root, source_rotation, target_rotation, at):
-    """Where the target's hips are in the space of their parent, if those of the source are at this position."""
-    turned = quat.mul(source_rotation, quat.conj(load4(root.source_stance)))
-    middle = vec.add(at, quat.rotate(turned, load3(root.source_carried)))
+def _middle(joints, source, t, r, s):
+    """The mean of the positions of joints, in the character's space."""
+    x = y = z = like(t[0, 0], 0.0)
+    for k in range(joints.size):
+        at = _position(joints[k], source, t, r, s)
+        x, y, z = x + at[0], y + at[1], z + at[2]
+    return (x / joints.size, y / joints.size, z / joints.size)
+
+
+@kernel
+def _hips(root, target_rotation, middle):
+    """Where the target's hips are in the space of their parent, if the legs of the source hang on this position."""
     middle = vec.scale(quat.rotate(quat.conj(load4(root.source_axes)), middle), root.scale)
     middle = quat.rotate(load4(root.target_axes), (root.side * middle[0], middle[1] + root.lift, middle[2]))
     turned = quat.mul(target_rotation, quat.conj(load4(root.target_stance)))
@@ -148,17 +157,15 @@ def _left_stance(rotation, stance, axes):
 
 
 @kernel
-def _point_trunk(trunk, root, source_trunk, target_trunk, world, wanted):
+def _point_trunk(trunk, root, shown, target_trunk, world, wanted):
     """Rotate the bending joints of the target's trunk so that it leans away from its hips as that of the source does.
 
     Both trunks lean in their stances, too. What is compared is how far they have left the direction in which the hips
-    alone would carry them. wanted: rotations of the target's joints in the character's space.
+    alone would carry them. shown: the way along the source's trunk, in the character's space. wanted: rotations of the
+    target's joints in the character's space.
     """
     source_axes, target_axes = load4(root.source_axes), load4(root.target_axes)
-    shown = vec.add(
-        _trunk_way(source_trunk, source_axes, world, INNER, False),
-        _trunk_way(source_trunk, source_axes, world, INNER, True),
-    )
+    shown = quat.rotate(quat.conj(source_axes), shown)
     hips = _left_stance(load4(world[root.source_hips]), load4(root.source_stance), source_axes)
     with_hips = quat.rotate(hips, load3(trunk.source))
     away = quat.between(with_hips, vec.unit_or(shown, with_hips), vec.unit_side(with_hips))
@@ -249,13 +256,15 @@ def transfer_frames(start, stop, known, pose, world, shown, out, hips):
     root = known.root[0]
     for f in range(start, stop):
         _show_parts(known.source, root, pose[1][f], world[f], shown[f])
-        at = _position(root.source_hips, known.source, pose[0][f], pose[1][f], pose[2][f])
-        source_hips = load4(world[f, root.source_hips])
+        middle = _middle(known.carried, known.source, pose[0][f], pose[1][f], pose[2][f])
         _follow_parts(known.target, root, shown[f], out[f])
         if known.trunk[0].bends != 0:
-            _point_trunk(known.trunk[0], root, known.source_trunk, known.target_trunk, world[f], out[f])
+            chest = known.source_trunk[known.source_trunk.size - 1]
+            at = _position(chest.joint, known.source, pose[0][f], pose[1][f], pose[2][f])
+            way = vec.sub(vec.add(at, quat.rotate(load4(world[f, chest.joint]), load3(chest.way))), middle)
+            _point_trunk(known.trunk[0], root, way, known.target_trunk, world[f], out[f])
         _make_local(known.target, world[f], out[f])
-        store3(hips[f], _hips(root, source_hips, load4(world[f, root.target_hips]), at))
+        store3(hips[f], _hips(root, load4(world[f, root.target_hips]), middle))
 
 
 @kernel
@@ -293,7 +302,8 @@ def tables(source: Body, target: Body, matches: Matches, scale: float, mirror: b
     ours, theirs, root, both, first, second = kernel_views(
         ours, theirs, _root(source, target, scale, mirror), both, *trunk
     )
-    return Tables(ours, theirs, root, both, first, second, len(parts))
+    carried = np.array([int(leg.joints[0]) for leg in source.carried_legs] or [int(source.rig.hips)])
+    return Tables(ours, theirs, root, both, first, carried, second, len(parts))
 
 
 def _segments(body: Body) -> Any:
@@ -308,9 +318,10 @@ def _segments(body: Body) -> Any:
         own = arrays.conj(body.rotations[joint])
         table.joint[k], table.bends[k] = joint, INNER if 0 < k < len(joints) - 1 else RIGID
         table.way[k] = arrays.rotate(own, body.axes @ (ends[k + 1] - ends[k]))
-    for k, bends, limbs in ((0, HIPS, rig.legs), (len(joints) - 1, CHEST, rig.arms)):
+    ends_of_trunk = [(0, HIPS, rig.legs), (len(joints) - 1, CHEST, rig.arms)]
+    for k, bends, limbs in ends_of_trunk[: len(joints)]:  # A trunk of one bone leans with the hips.
         across = body.across(limbs)
-        if across is not None and len(joints) > 1:
+        if across is not None:
             own = arrays.conj(body.rotations[joints[k]])
             table.bends[k], table.across[k] = bends, arrays.rotate(own, body.axes @ arrays.unit(across))
     return table
@@ -350,7 +361,7 @@ def _root(source: Body, target: Body, scale: float, mirror: bool) -> Any:
         root[f"{name}_hips"] = hips
         root[f"{name}_axes"] = body.axes_rotation
         root[f"{name}_stance"] = body.rotations[hips]
-        root[f"{name}_carried"] = body.axes @ (body.carried_at - body.positions[hips])
+    root.target_carried = target.axes @ (target.carried_at - target.positions[int(target.rig.hips)])
     root.scale, root.side = scale, -1.0 if mirror else 1.0
     heights = [body.rig.floor + body.ankle_height for body in (source, target)]
     root.lift = heights[1] - scale * heights[0]
