@@ -197,6 +197,16 @@ def test_a_map_has_a_point_every_fiftieth_of_a_leg_and_at_most_four_thousand():
     assert 3000 < len(stepping(2.0, 500.0)[0].ground) <= 4000
 
 
+def test_a_quarter_of_a_leg_beyond_the_foot_of_a_slope_strides_know_five_sixths_of_it():
+    """As a Gaussian of that deviation has it."""
+    along, leg, axis = np.arange(-4.0, 4.0, 0.01), 0.9, np.array((0.0, 0.0, 1.0))
+    slopes = np.where(along > 0.0, 0.5, 0.0)
+    grades = SimpleNamespace(places=np.outer(along, axis), slopes=np.outer(slopes, axis))
+    at = np.array((-2.0, -0.25, 0.0, 0.25, 2.0)) * leg
+    found = strides._smooth_rise(grades, axis, at, leg) / 0.5
+    np.testing.assert_allclose(found, (0.0, 0.16, 0.5, 0.84, 1.0), atol=0.03)
+
+
 def test_strides_become_shorter_to_a_third_at_most():
     """On treads of a tenth of a metre, seven of which are a step: the map is that much steeper, and no more."""
     ground = stairs(0.15, 0.1)

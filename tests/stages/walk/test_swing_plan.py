@@ -153,11 +153,34 @@ def test_a_swing_on_level_ground_rises_over_it_and_does_not_wait():
 
 
 @plain_python_only
+@pytest.mark.parametrize(("lands", "rises"), [(0.6, 0.65), (0.0, 0.5), (-0.6, 0.4)])
+def test_a_foot_rises_for_longer_where_it_climbs_a_step_and_for_less_where_it_descends(lands, rises):
+    assert Plan(lands=lands).plan().rises == pytest.approx(rises, abs=0.03)
+
+
+@plain_python_only
+@pytest.mark.parametrize(("bump", "raised"), [(0.0008, 0.0), (0.0015, 0.0015), (0.05, 0.05), (0.07, 0.0)])
+def test_a_foothold_is_raised_by_what_is_more_than_rounding_and_less_than_a_step(bump, raised):
+    one = Plan()
+    one.hits.point[2 * PATH_RAYS :, 1] = bump
+    raise_foothold(one.leg, one.foot, one.hits, UP)
+    assert one.foot.foothold.ball[1] == pytest.approx(raised)
+
+
+@plain_python_only
 def test_a_foot_has_a_quarter_of_its_swing_to_move_ahead_in():
     """Over a box that begins where it stands and ends where it lands, and with legs that are fast enough."""
     one = Plan(lambda along: 0.5 if 0.02 < along < 0.58 else 0.0, foot_speed=1e3)
     one.leg.climb_time, one.foot.swing.apex = 0.01, 0.6
     assert 0.6 < sum(one.waits()) < 0.8
+
+
+@plain_python_only
+def test_a_foot_that_stands_before_a_low_step_waits_for_three_tenths_of_its_swing():
+    """Waits are compared in steps of a tenth of a swing: two tenths scrape the edge, four take longer."""
+    one = Plan(lambda along: 0.1 if 0.1 < along < 0.9 else 0.0, lands=0.1, foot_speed=20.0)
+    one.foot.swing.apex = 0.22
+    assert one.waits() == pytest.approx((0.3, 0.1), abs=0.06)
 
 
 @plain_python_only
