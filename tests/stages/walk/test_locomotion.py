@@ -379,6 +379,9 @@ def test_wrong_settings_are_refused():
         km.Locomotion(stride=0.0)
     with pytest.raises(km.InputError, match="max_slope"):
         km.Locomotion(max_slope=2.0)
+    assert km.Locomotion(stride=1000.0, lift=1000.0)
+    with pytest.raises(km.InputError, match="lift"):
+        km.Locomotion(lift=1001.0)
     with pytest.raises(km.InputError, match="ground"):
         km.Animator(exact("spider"), [km.Locomotion()]).update(0.1)
     bare = km.Character(exact("spider").skeleton, {}, km.Rig(skeleton=exact("spider").skeleton))
