@@ -311,7 +311,9 @@ def test_a_crowd_is_many_singles():
         assert np.array_equal(alone.pose.rotations, frame.pose.rotations[i])
 
 
-@pytest.mark.parametrize("dt", [0.0, 1e-6, 0.25, 2.0, 100.0])
+@pytest.mark.parametrize(
+    "dt", [0.0, 1e-6, *(pytest.param(dt, marks=pytest.mark.slow_uncompiled) for dt in (0.25, 2.0, 100.0))]
+)
 def test_any_step_of_time(dt):
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk(AHEAD)
