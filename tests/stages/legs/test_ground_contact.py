@@ -149,6 +149,14 @@ def test_a_ray_that_is_not_finite_hits_nothing():
     np.testing.assert_array_equal(hits.found, (False, False, False, True))
 
 
+@pytest.mark.parametrize(
+    ("found", "at"),
+    [((False, True, True, True), 0.2), ((False, True, False, True), 0.3), ((False, True, False, False), 0.1)],
+)
+def test_of_equal_planes_that_of_the_ball_comes_first_then_that_of_the_tip(found, at):
+    assert plane_of(samples((0.0,) * 4, found=found))[0] == pytest.approx((0.0, 0.0, at))
+
+
 @plain_python_only
 @pytest.mark.parametrize(("degrees", "one_surface"), [(15.0, True), (30.0, False)])
 def test_from_tread_to_tread_is_no_slope_unless_it_is_a_bump(degrees, one_surface):
