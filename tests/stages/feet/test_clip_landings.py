@@ -205,6 +205,18 @@ def test_a_foot_that_is_on_its_tip_for_a_tenth_of_a_second_before_it_swings_leav
     assert (contacts[:, 1] == 1).all()
 
 
+@pytest.mark.parametrize(("count", "travels"), [(7, False), (8, True)])
+def test_eight_frames_show_a_walk_in_place(count, travels):
+    """Both feet slide back at two leg lengths a second below hips that stay."""
+    rig = humanoid().rig
+    soles = np.zeros((count, 2, 3, 3))
+    soles[..., 2] = np.linspace(0.0, -2.0 * (count - 1) / 120.0, count)[:, np.newaxis, np.newaxis] * rig.leg_length
+    soles[..., 2] += np.array((-0.1, 0.0, 0.1))
+    soles[..., 1] = rig.floor
+    moves = walking()["feet"]._clip_landings._travel(np.zeros((count, 3)), soles, 120.0, False)
+    assert (moves[-1, 2, 3] > 0.05 * rig.leg_length) == travels
+
+
 def test_the_height_of_a_landing_that_is_set_does_not_matter():
     ways = []
     for height in (0.0, 5.0):
