@@ -126,6 +126,21 @@ def test_a_sole_may_sink_five_thousandths_of_a_leg_for_a_spread_step(walk, sunk,
     assert found is candidates[taken]
 
 
+@pytest.mark.parametrize(("moved", "taken"), [(0.38, True), (0.42, False)])
+def test_a_foot_in_the_air_is_moved_by_four_tenths_of_a_leg_at_most_for_a_spread_step(walk, monkeypatch, moved, taken):
+    """Up, in one frame of a swing; other ways to spread it there are none."""
+    before = with_pop(walk, 0, 0.0, 0)
+    spread = replace(before, world=before.world.copy())
+    spread.world[mid_swing(walk), :, 1, 3] += moved * walk.rig.leg_length
+
+    def candidates(clip_frames, frames, leg, fastest):
+        return iter([spread] if leg is walk.rig.legs[0] and fastest == FASTEST_BEYOND else [])
+
+    monkeypatch.setattr(limits, "_candidates", candidates)
+    monkeypatch.setattr(limits, "_in_swing", lambda *_: iter(()))
+    assert (spread_pops(walk, before, km.Plane((0.0, -1.0, 0.0))) is spread) == taken
+
+
 def test_a_handle_rotates_no_faster_than_a_joint_of_a_leg(walk, monkeypatch):
     """A handle takes the rotation of its foot at once; here the foot turns over within a frame."""
     handle, frame = int(walk.rig.head), 20
