@@ -176,3 +176,9 @@ def test_all_kinds_of_ground_have_a_unit():
 def test_an_unknown_unit_is_refused():
     with pytest.raises(InputError, match="allowed are m, dm, cm"):
         parse("0.2", unit="furlong")
+
+
+def test_forty_files_are_looked_at_for_soles_that_they_share():
+    files = iter([(f"{n}.bvh", b"no motion") for n in range(100)])
+    BakeOrder(settings=BakeSettings()).informed(files)
+    assert next(files)[0] == "40.bvh"
