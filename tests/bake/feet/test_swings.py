@@ -12,7 +12,7 @@ from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet import swings
 from kinema.bake.feet.legs import raise_hips, solve_legs
-from kinema.bake.feet.swings import smooth_swings, spline_for
+from kinema.bake.feet.swings import smooth_swings, spline_for, stiffness_of
 from kinema.bake.settings import MovingPoint
 from kinema.demo import humanoid, stairs
 from kinema.math import arrays
@@ -228,3 +228,9 @@ def test_hips_above_a_stretched_leg_are_lowered_by_twice_a_thousandth_and_count_
     assert [weights[middle] for _, weights in rounds[:4]] == [1.0, 100.0, 400.0, 1600.0]
     lowered = (own[middle] - rounds[1][0][middle]) / PERSON.rig.leg_length
     assert lowered == pytest.approx(0.002, abs=2e-4)
+
+
+def test_the_longest_time_constant_of_a_spline_is_two_dozen_frames():
+    """The stiffness is its sixth power."""
+    assert stiffness_of(0.1, 1 / 60) ** (1 / 6) == pytest.approx(6.0)
+    assert stiffness_of(10.0, 1 / 60) ** (1 / 6) == pytest.approx(24.0, rel=0.1)
