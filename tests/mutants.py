@@ -27,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("stages/feet", "stages/walk", "stages/legs", "motion", "bake")
-ALSO = {"motion": ["tests/bake"]}
+ALSO = {"motion": ["tests/bake"], "stages/legs": ["tests/stages/feet", "tests/stages/walk"]}
 """Tests that cover a room besides its own folder."""
 
 WITHOUT_KERNELS = ("bake",)

@@ -1,4 +1,4 @@
-"""Warnings: one when trouble starts, none while it goes on; for plain functions one per call site and second."""
+"""Warnings: one per call site and second."""
 
 import logging
 
@@ -29,52 +29,10 @@ def clock(monkeypatch):
     return move
 
 
-# --- an object that watches a chain ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("flag", TROUBLES)
-def test_a_watch_warns_once_when_trouble_starts(heard, flag):
-    watch = notices.Watch("left hand")
-    for _ in range(100):
-        watch.report(flag)
-    assert len(heard()) == 1
-    assert heard()[0].startswith("left hand: ")
-
-
-@pytest.mark.parametrize("flag", TROUBLES)
-def test_a_watch_warns_again_after_the_trouble_was_over(heard, flag):
-    watch = notices.Watch("tail")
-    for now in (flag, flag, 0, 0, flag, flag):
-        watch.report(now)
-    assert len(heard()) == 2
-
-
-def test_troubles_of_one_chain_come_and_go_on_their_own(heard):
-    watch = notices.Watch("neck")
-    both = notices.OUT_OF_REACH | notices.ZERO_BONE
-    counts = []
-    for flags in (notices.OUT_OF_REACH, both, both, notices.ZERO_BONE, both, 0, both):
-        before = len(heard())
-        watch.report(flags)
-        counts.append(len(heard()) - before)
-    assert counts == [1, 1, 0, 0, 1, 0, 2]
-
-
-def test_two_equal_chains_have_troubles_of_their_own(heard):
-    left, right = notices.Watch("left"), notices.Watch("right")
-    for _ in range(60):
-        left.report(notices.OUT_OF_REACH)
-        right.report(0)
-    assert len(heard()) == 1
-
-
 def test_every_trouble_has_words_of_its_own(heard):
-    notices.Watch("chain").report(sum(TROUBLES))
+    notices.report("chain", sum(TROUBLES))
     assert len(set(heard())) == len(TROUBLES)
     assert any("out of reach" in message for message in heard())
-
-
-# --- plain functions -------------------------------------------------------------------------------------------
 
 
 def test_warnings_are_warnings_of_the_logger_kinema(caplog):

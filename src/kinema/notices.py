@@ -1,11 +1,4 @@
-"""Warnings about chains in trouble, given when the trouble starts and not again every frame.
-
-An object that solves frame after frame holds a `Watch`: it warns when a chain gets into trouble, and again only after
-the chain has been out of it. Plain functions remember nothing; `report` limits their warnings to one per call site and
-second.
-
-Warnings go to the logger "kinema".
-"""
+"""Warnings about chains in trouble, at most one per call site and second. They go to the logger "kinema"."""
 
 from __future__ import annotations
 
@@ -47,24 +40,6 @@ _QUIET = 1.0
 
 _CALL_SITES = 256
 """Call sites whose last warning is remembered. Of more, the oldest are forgotten, and may be warned again too soon."""
-
-
-class Watch:
-    """The troubles of one chain, known to the object that solves it every frame.
-
-    name: what the warning calls the chain.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.flags = 0
-
-    def report(self, flags: int) -> None:
-        """Warn of the troubles that are new since the last report."""
-        for flag, meaning in _MEANING.items():
-            if flags & ~self.flags & flag:
-                logger.warning("%s: %s", self.name, meaning)
-        self.flags = flags
 
 
 _last_warning: OrderedDict[tuple[str, int, str], float] = OrderedDict()

@@ -1,11 +1,15 @@
 """`bake` on our own characters: what the new clip does when it is played back, judged by `kinema.metrics`."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, MovingPoint, bake
+from kinema.bake.baking import _climbed
+from kinema.bake.site import Site
 from kinema.demo import humanoid, quadruped, rocks, slope, spider, stairs
 from kinema.errors import InputError
 from tests.motion.cases import GroundAhead
@@ -47,6 +51,17 @@ def test_a_walk_in_place_goes_over_the_ground(body, ground):
     assert figures.knee_flips == 0
     assert baked.before.worst_slide > baked.after.worst_slide
     assert baked.before.worst_penetration > 0.05 * leg
+
+
+@pytest.mark.parametrize(("share", "climbed"), [(0.04, 0.0), (0.07, 0.3), (0.5, 0.3)])
+def test_a_character_has_met_other_ground_where_it_is_for_a_twentieth_of_its_frames(share, climbed):
+    """A step of 0.3 m, on which its hips are for a share of a hundred frames."""
+    world = np.tile(np.eye(4), (100, 1, 1, 1))
+    world[:, 0, 1, 3] = 1.0
+    world[:, 0, 2, 3] = np.where(np.arange(100) < round(100 * share), 1.0, -1.0)
+    step = km.Ground.from_function(lambda x, z: np.where(z > 0.0, 0.3, 0.0))
+    frames = SimpleNamespace(world=world, rig=SimpleNamespace(hips=0))
+    assert _climbed(frames, Site(step, np.array((0.0, 1.0, 0.0)), 0.9, None)) == pytest.approx(climbed)
 
 
 def test_a_clip_that_travels_needs_no_travel_made():

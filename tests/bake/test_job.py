@@ -1,6 +1,7 @@
 """One file after another way of going wrong: no clips, the wrong way, ground in another unit, parts of clips."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import kinema as km
 from kinema.bake import BakeSettings, MovingPoint, bake
 from kinema.bake.grounds import GroundSpec, build_for, parse
-from kinema.bake.job import LEAST_REST, BakeOrder
+from kinema.bake.job import LEAST_REST, BakeOrder, _ground_problems
 from kinema.demo import humanoid
 from kinema.errors import InputError
 from kinema.io import files
@@ -86,6 +87,12 @@ def test_a_run_that_treads_in_place_keeps_its_strides(person):
     baked = bake(person, run, BakeSettings(ground=STAIRS.build(), travel=False, loops=2))
     assert baked.strides == 1.0
     assert bake(person, run, BakeSettings(ground=STAIRS.build(), loops=4)).strides < 0.95
+
+
+@pytest.mark.parametrize(("climbed", "met"), [(0.008, False), (0.012, True)])
+def test_ground_that_differs_by_a_hundredth_of_a_leg_was_met(climbed, met):
+    problems = list(_ground_problems(STAIRS, SimpleNamespace(climbed=0.9 * climbed, leg=0.9)))
+    assert any("never meets" in problem for problem in problems) != met
 
 
 # --- no clips ---------------------------------------------------------------------------------------------------
@@ -176,3 +183,9 @@ def test_all_kinds_of_ground_have_a_unit():
 def test_an_unknown_unit_is_refused():
     with pytest.raises(InputError, match="allowed are m, dm, cm"):
         parse("0.2", unit="furlong")
+
+
+def test_forty_files_are_looked_at_for_soles_that_they_share():
+    files = iter([(f"{n}.bvh", b"no motion") for n in range(100)])
+    BakeOrder(settings=BakeSettings()).informed(files)
+    assert next(files)[0] == "40.bvh"

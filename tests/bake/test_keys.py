@@ -8,7 +8,9 @@ import pytest
 import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
-from kinema.bake.keys import carriers, fold
+from kinema.bake.animating import BakedFrames
+from kinema.bake.clip_frames import frames_of
+from kinema.bake.keys import _needed, carriers, fold
 from kinema.demo import humanoid, slope, stairs
 from kinema.math import arrays
 
@@ -113,3 +115,18 @@ def test_keys_are_added_where_soles_would_be_off_between_them():
     times = max((track.times for track in baked.clip.tracks), key=len)
     assert baked.fps == pytest.approx(21.0, rel=0.1)
     assert baked.keys == len(times) > 21 * times[-1] + 1
+
+
+@pytest.mark.parametrize(("off", "added"), [(0.0035, False), (0.0045, True)])
+def test_a_key_is_added_where_a_sole_would_be_four_thousandths_of_a_leg_off(off, added):
+    """A person stands, and is higher in one frame between two keys."""
+    person = humanoid()
+    poses = km.Pose(*(np.repeat(array[np.newaxis], 61, axis=0) for array in person.skeleton.rest.arrays()))
+    clip = km.Clip.from_poses("stand", person.skeleton, poses, times=np.arange(61) / 60)
+    frames = replace(frames_of(person.rig, clip, BakeSettings()).without_lead, stride=10)
+    transforms = frames.transforms.copy()
+    transforms[25, 1, 3] += off * person.rig.leg_length
+    world = transforms[:, np.newaxis] @ person.skeleton.world(frames.poses)
+    keys = _needed(frames, BakedFrames(frames.poses, transforms, world))
+    assert (25 in keys) == added
+    assert len(keys) == 7 + added

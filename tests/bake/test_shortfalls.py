@@ -154,6 +154,20 @@ def test_a_foot_may_settle_and_lift_off(standing):
     assert list(shortfalls(replace(frames, held=held), moved(world, offsets), FLOOR, figures)) == []
 
 
+@pytest.mark.parametrize(("frames_long", "slid"), [(2, False), (4, True)])
+def test_a_foot_settles_for_a_thirtieth_of_a_second(standing, frames_long, slid):
+    """It moves as slowly as a foot that stands under a sprinting body may, and farther than is seen."""
+    frames, world, figures = standing
+    held, leg = frames.held.copy(), figures.leg
+    held[:30] = held[-30:] = False
+    soles = metrics.soles_over(frames.rig, world, FLOOR)
+    points, since = soles.points.copy(), np.clip(np.arange(FRAMES) - 30, 0, frames_long)
+    points[..., 2] += (0.02 * leg * since)[:, np.newaxis, np.newaxis]
+    sprints = np.arange(FRAMES)[:, np.newaxis] * (0.0, 0.0, 10.0 * leg / 60)
+    found = seen_slides(replace(frames, held=held), moved(world, sprints), replace(soles, points=points)).max()
+    assert (found > MOST_SLIDE * leg) == slid
+
+
 def test_the_warning_agrees_with_what_feet_do():
     """Our walk, whose feet do not slide, has no warning; the same walk on another speed of the ground has one."""
     person = humanoid()

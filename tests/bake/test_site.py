@@ -49,6 +49,15 @@ def test_the_grade_is_that_over_a_stride_around_a_place():
     assert np.abs(grades.slopes[np.abs(grades.places[:, 2] / LEG - 2.3) < 0.2]).max() > 0.05
 
 
+@pytest.mark.parametrize(("degrees", "seen"), [(0.0, True), (45.0, True), (22.5, False)])
+def test_the_ground_around_a_place_is_probed_in_eight_directions(degrees, seen):
+    """A narrow post stands a leg away."""
+    x, z = LEG * np.cos(np.radians(degrees)), LEG * np.sin(np.radians(degrees))
+    post = km.Ground.from_function(lambda a, b: np.where(np.hypot(a - x, b - z) < 0.1 * LEG, 0.3, 0.0))
+    grades = grades_along(Site(post, UP, LEG, None), 0.5 * UP * np.ones((2, 1)), 0)
+    assert grades.slopes.any() == seen
+
+
 def test_places_are_a_tenth_of_a_leg_apart_and_two_thousand_at_most():
     assert len(grades_along(site(lambda z: 0.1 * z), way(5.0, 1000), 0).frames) == pytest.approx(50, abs=2)
     assert len(grades_along(site(lambda z: 0.1 * z), way(900.0, 20_000), 0).frames) == pytest.approx(2000, abs=2)

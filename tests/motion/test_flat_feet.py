@@ -26,7 +26,7 @@ def world_with_feet(angle, share=1.0):
 def found(angle, share=1.0, contacts=True):
     world = world_with_feet(angle, share)
     ankles = [world[:, int(leg.joints[-1])] for leg in PERSON.rig.legs]
-    return flat_feet(PERSON.rig, ankles, np.full((FRAMES, 2), contacts), 1 / 60)
+    return flat_feet(PERSON.rig, ankles, np.broadcast_to(contacts, (FRAMES, 2)), 1 / 60)
 
 
 @pytest.mark.parametrize("degrees", [-22.0, 5.0, 40.0])
@@ -46,6 +46,26 @@ def test_feet_that_are_flat_or_stand_on_an_edge_are_left_out(degrees):
 def test_one_direction_must_show_often():
     assert len(found(0.4, share=0.5)) == 2
     assert found(0.4, share=0.05) == {}
+
+
+@pytest.mark.parametrize(("frames", "often"), [(60, True), (45, False)])
+def test_one_direction_in_three_tenths_of_the_frames_is_often(frames, often):
+    """Of two hundred. In the others the feet rest at other angles for ten frames each, farther apart than 8 degrees."""
+    others = np.delete(np.linspace(-1.5, 1.5, 16), 10)
+    angles = np.concatenate((np.full(frames, 0.5), np.repeat(others, 14)))[:200]
+    ankles = []
+    for leg in PERSON.rig.legs:
+        ankle = np.tile(PERSON.rig.standing_world[int(leg.joints[-1])].astype(float), (200, 1, 1))
+        rolled = np.array([((np.cos(a), -np.sin(a), 0), (np.sin(a), np.cos(a), 0), (0, 0, 1)) for a in angles])
+        ankle[:, :3, :3] = rolled @ ankle[:, :3, :3]
+        ankles.append(ankle)
+    assert bool(flat_feet(PERSON.rig, ankles, np.ones((200, 2), bool), 1 / 60)) == often
+
+
+@pytest.mark.parametrize(("frames", "enough"), [(5, False), (7, True)])
+def test_a_tenth_of_a_second_of_rest_is_enough(frames, enough):
+    contacts = np.arange(FRAMES)[:, np.newaxis] < frames
+    assert bool(found(0.4, contacts=contacts)) == enough
 
 
 def test_feet_that_never_stand_show_nothing():

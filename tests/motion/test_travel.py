@@ -7,8 +7,9 @@ import kinema as km
 from kinema import metrics
 from kinema.demo import humanoid, quadruped, spider
 from kinema.math import arrays
+from kinema.motion import travel as module
 from kinema.motion.soles import sole_points
-from kinema.motion.travel import _common, _fit, _solve, _turned, travel_of
+from kinema.motion.travel import Travel, _common, _fit, _solve, _turned, travel_of, without_slip
 from tests.assets import asset
 
 BODIES = {"humanoid": humanoid, "quadruped": quadruped, "spider": spider}
@@ -191,3 +192,59 @@ def test_the_floor_of_a_gallop_is_where_its_legs_strike_one_after_the_other():
     floor = travel_of(rig, points, 1 / 60, closed=True).floor
     struck = np.quantile((points @ np.array(rig.up)).min(axis=2), 0.05, axis=0)
     assert np.sort(struck)[0] <= floor <= np.sort(struck)[-1] + 0.01 * rig.leg_length
+
+
+@pytest.mark.parametrize(
+    ("speed", "turn", "needed"),
+    [(0.36, 0.0, False), (0.44, 0.0, True), (0.1, 0.12, False), (0.1, 0.18, True), (0.1, 3.6, True), (0.1, 4.4, False)],
+)
+def test_feet_that_slide_four_tenths_of_a_leg_a_second_walk_in_place_and_those_that_spin_do_not(speed, turn, needed):
+    """Captured feet slide more slowly, and turn a little as they roll; a spin of four radians a second is none."""
+    assert Travel(np.zeros((1, 3)), turn, speed, 0.0, 2).needed == needed
+    assert Travel(np.zeros((1, 3)), -turn, speed, 0.0, 2).needed == needed
+
+
+def rounds_of_a_fit(monkeypatch, changes):
+    """How many rounds a fit takes whose travel of one metre a second changes by these shares, one after the other."""
+    speeds = iter(1.0 + np.array(changes))
+    taken = []
+
+    def lstsq(square, right, rcond):
+        taken.append(np.array((0.0, next(speeds), 0.0)))
+        return (taken[-1],)
+
+    monkeypatch.setattr(module.np.linalg, "lstsq", lstsq)
+    at = np.zeros((30, 2, 3, 2))
+    _solve(np.broadcast_to((0.0, -1.0), at.shape), at, np.ones(at.shape[:3]), 1.0, False)
+    return len(taken)
+
+
+def test_a_fit_has_settled_when_a_round_changes_a_hundred_thousandth_of_the_travel(monkeypatch):
+    assert rounds_of_a_fit(monkeypatch, (0.1, 0.1 + 1.5e-5, 0.1 + 0.8e-5, 0.1, 0.1)) == 3
+
+
+def test_a_fit_that_does_not_settle_ends_after_twenty_rounds(monkeypatch):
+    assert rounds_of_a_fit(monkeypatch, np.tile((0.1, -0.1), 30)) == 20
+
+
+@pytest.mark.parametrize(("slower", "speed"), [(0.92, 1.0), (0.85, 0.55 * 1.0 + 0.45 * 0.85)])
+def test_feet_agree_that_slip_alike_within_a_tenth_of_the_travel(slower, speed):
+    """For 55% of the time both go back at one leg length a second, else more slowly. Who agrees travels as most do, in
+    the median; who does not, in the mean.
+    """
+    rig, frames = humanoid().rig, np.arange(200)
+    back = np.where(frames % 100 < 55, 1.0, slower)
+    points = np.zeros((200, 2, 3, 3))
+    points[..., 2] = (-np.cumsum(back) / 60)[:, np.newaxis, np.newaxis] + np.array((-0.1, 0.1, 0.2))
+    points = points * rig.leg_length + np.array((0.0, rig.floor, 0.0))
+    guess = Travel(np.tile((0.0, 0.0, 0.6 * rig.leg_length), (199, 1)), 0.0, 0.6, rig.floor, 2)
+    assert without_slip(rig, points, 1 / 60, guess).speed == pytest.approx(speed, abs=0.015)
+
+
+def test_the_floor_follows_feet_that_rise_throughout_for_three_rounds():
+    """From round to round it comes nearer to where most of their points are, 0.08 of a leg up: first 0.057, 0.064."""
+    rig = humanoid().rig
+    points = in_place(rig, 100)
+    points[..., 1] += 0.1 * rig.leg_length * np.cbrt(np.linspace(0.0, 1.0, 100))[:, np.newaxis, np.newaxis]
+    floor = travel_of(rig, points, 1 / 60, closed=False).floor
+    assert (floor - rig.floor) / rig.leg_length == pytest.approx(0.071, abs=0.004)

@@ -239,3 +239,13 @@ def test_a_foot_is_not_put_up_a_step_to_get_out_of_a_wall(slope, shifted):
 
     shift = _way_out(humanoid().rig, sole[np.newaxis], km.Ground.from_function(height))
     assert shift.any() == shifted
+
+
+@pytest.mark.parametrize(("frame", "noticed"), [(9, True), (4, False)])
+def test_a_contact_is_tried_in_a_dozen_of_its_frames(frame, noticed):
+    """Of a hundred those are every ninth. In one of all frames the heel is in a wall."""
+    sole = LEG * np.array(((0.0, 0.0, 0.0), (0.0, 0.0, 0.2), (0.1, 0.0, 0.2)))
+    points = np.tile(sole + (0.0, 0.0, LEG), (100, 1, 1))
+    points[frame] = sole
+    ground = km.Ground.from_function(lambda x, z: np.where(np.asarray(z) < 0.0525 * LEG, LEG, 0.0))
+    assert (np.linalg.norm(_way_out(humanoid().rig, points, ground)) > 0.03 * LEG) == noticed

@@ -9,7 +9,7 @@ import kinema as km
 from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.clip_frames import frames_of
-from kinema.bake.feet.floor import _footholds, facing_of, level_floor, stand_on_ground, start_transform
+from kinema.bake.feet.floor import _floor_of_soles, _footholds, facing_of, level_floor, stand_on_ground, start_transform
 from kinema.bake.grounds import GroundSpec
 from kinema.bake.site import Site
 from kinema.demo import humanoid
@@ -135,6 +135,16 @@ def steps_onto(person, height, way=0.4):
 def test_floors_of_captures_are_uneven_by_seven_hundredths_and_what_is_higher_is_a_step(person, height, level):
     frames = steps_onto(person, height)
     assert (level_floor(person, frames) is not frames) == level
+
+
+@pytest.mark.parametrize(("off", "counts"), [(0.035, True), (-0.035, True), (0.045, False), (-0.045, False)])
+def test_a_floor_up_to_four_hundredths_off_the_rigs_is_the_clips_own(person, off, counts):
+    frames = frames_of(person.rig, held_pose(person, np.arange(31) / 30), LOCKED).without_lead
+    translations, rotations, scales = frames.poses.arrays()
+    translations = translations.copy()
+    translations[:, int(person.skeleton.index("root")), 1] += off * person.rig.leg_length
+    floor = _floor_of_soles(frames.with_poses(Pose.of(translations, rotations, scales)))
+    assert (floor - person.rig.floor) / person.rig.leg_length == pytest.approx(off if counts else 0.0, abs=0.003)
 
 
 @pytest.mark.parametrize(("way", "level"), [(0.1, False), (0.2, True)])

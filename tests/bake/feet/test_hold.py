@@ -16,6 +16,7 @@ from kinema.bake.feet.hold import (
     _within_reach,
     bridge_contacts,
     hold_feet,
+    move_feet,
     rest_feet,
     shift_footholds,
     steady_contacts,
@@ -150,9 +151,16 @@ def test_toes_that_are_bent_whenever_the_foot_stands_are_straightened_throughout
 
 
 def test_toes_that_are_hardly_bent_or_curled_up_stay_as_they_are():
-    for radians in (0.01, 1.0):
+    for radians in (0.022, 1.0):
         before, after = (part[:, toe()] for part in rotations(*standing(toe(), np.full(len(wave(0.0)), radians))))
         np.testing.assert_allclose(after, before, atol=1e-6)
+
+
+def test_toes_that_are_bent_by_three_hundredths_of_a_radian_are_straightened():
+    person, clip = standing(toe(), np.full(len(wave(0.0)), 0.045))
+    _, after = rotations(person, clip)
+    straight = np.broadcast_to(person.rig.skeleton.rest.arrays()[1][toe()], after[:, toe()].shape)
+    assert arrays.angle_between(after[:, toe()], straight).max() < 0.01
 
 
 def test_toes_that_tap_are_left_alone():
@@ -281,6 +289,18 @@ def test_hips_come_down_by_eight_hundredths_for_a_foot_that_is_held(both_held, d
     changes[:, 0, 0] = aside_for(frames, drop)
     found = _within_reach(frames, changes)
     np.testing.assert_allclose(found[:, 0], share * changes[:, 0])
+
+
+def test_hips_come_down_for_a_foot_over_a_tenth_of_a_second(both_held):
+    """From a moment before it is out of reach, half down: the most within a tenth of a second, under a Gaussian."""
+    person, frames = both_held
+    changes, late = np.zeros((*frames.held.shape, 3)), frames.times >= 0.5
+    changes[late, 0, 0] = aside_for(frames, 0.05)
+    heights = move_feet(person, frames, changes).world[:, int(frames.rig.hips), 1, 3]
+    share = (heights[0] - heights) / (heights[0] - heights[-1])
+    half, whole = (np.interp(level, share, frames.times) for level in (0.5, 0.977))
+    assert 0.5 - half == pytest.approx(0.1, abs=0.025)
+    assert whole - half == pytest.approx(0.1, abs=0.025)
 
 
 @pytest.mark.parametrize(("raised", "share"), [(0.18, 1.0), (0.22, 0.8)])

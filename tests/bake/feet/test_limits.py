@@ -115,6 +115,32 @@ def test_a_step_beside_the_ground_is_spread_to_where_the_foot_is_higher(walk, mo
     assert after.max() > depths(bounded)[end:].max() + 0.02, "spread after the step, toes would sink"
 
 
+@pytest.mark.parametrize(("sunk", "taken"), [(0.004, 0), (0.006, 1)])
+def test_a_sole_may_sink_five_thousandths_of_a_leg_for_a_spread_step(walk, sunk, taken):
+    """Of two ways to spread it, the first one sinks the sole by so much, the second one does not."""
+    leg, before = walk.rig.leg_length, with_pop(walk, 0, 0.0, 0)
+    candidates = [replace(before, world=before.world.copy()) for _ in range(2)]
+    lowest = metrics.sole_points(walk.rig, before.world)[:, 0, :, 1].min()
+    candidates[0].world[..., 1, 3] -= sunk * leg
+    found = limits._best(walk, before, iter(candidates), km.Plane((0.0, lowest, 0.0)), 0, 1.0)
+    assert found is candidates[taken]
+
+
+@pytest.mark.parametrize(("moved", "taken"), [(0.38, True), (0.42, False)])
+def test_a_foot_in_the_air_is_moved_by_four_tenths_of_a_leg_at_most_for_a_spread_step(walk, monkeypatch, moved, taken):
+    """Up, in one frame of a swing; other ways to spread it there are none."""
+    before = with_pop(walk, 0, 0.0, 0)
+    spread = replace(before, world=before.world.copy())
+    spread.world[mid_swing(walk), :, 1, 3] += moved * walk.rig.leg_length
+
+    def candidates(clip_frames, frames, leg, fastest):
+        return iter([spread] if leg is walk.rig.legs[0] and fastest == FASTEST_BEYOND else [])
+
+    monkeypatch.setattr(limits, "_candidates", candidates)
+    monkeypatch.setattr(limits, "_in_swing", lambda *_: iter(()))
+    assert (spread_pops(walk, before, km.Plane((0.0, -1.0, 0.0))) is spread) == taken
+
+
 def test_a_handle_rotates_no_faster_than_a_joint_of_a_leg(walk, monkeypatch):
     """A handle takes the rotation of its foot at once; here the foot turns over within a frame."""
     handle, frame = int(walk.rig.head), 20

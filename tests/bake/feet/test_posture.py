@@ -73,6 +73,19 @@ def test_a_body_on_short_legs_lies_where_its_head_is_low():
         np.testing.assert_allclose(np.degrees(np.arccos(up[:, 1])), degrees, atol=1.0)
 
 
+def test_a_body_lies_down_over_three_tenths_of_a_second():
+    """A Gaussian of 0.15 s goes from 16 to 84% in twice that. Here the body lies from one frame to the next."""
+    frames = frames_of(PERSON.rig, clip_of(False), LOCKED).without_lead
+    lying = frames_of(PERSON.rig, clip_of(True), LOCKED).without_lead
+    late = frames.times > 0.5
+    arrays_of = zip(frames.poses.arrays(), lying.poses.arrays(), strict=True)
+    poses = Pose.of(*(np.where(late[:, np.newaxis, np.newaxis], b, a) for a, b in arrays_of))
+    up = tilt_lying(frames.with_poses(poses), site_of(SLOPE)).transforms[:, :3, 1]
+    shares = np.arccos(np.clip(up[:, 1], -1.0, 1.0)) / SLOPE
+    took = np.interp(0.84, shares, frames.times) - np.interp(0.16, shares, frames.times)
+    assert took == pytest.approx(0.3, abs=0.06)
+
+
 # --- how far ----------------------------------------------------------------------------------------------------
 
 

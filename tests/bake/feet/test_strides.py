@@ -191,10 +191,31 @@ def test_feet_that_step_less_than_four_tenths_of_a_leg_along_the_rise_do_not_wal
     assert (found is not None) == changes
 
 
+def test_feet_that_step_eight_tenths_of_a_leg_shorten_their_strides_half_as_much_as_those_that_step_far():
+    """From four tenths on, where they do not, to a leg and a fifth, where they do fully. Of its way, each foot here
+    goes 92% from its first contact to its last.
+    """
+    half, whole, more = (
+        np.log(np.diff(found.clip) / np.diff(found.ground)).max() for found, _ in map(stepping, (0.87, 1.35, 1.7))
+    )
+    assert half / whole == pytest.approx(0.5, abs=0.04)
+    assert more == pytest.approx(whole, rel=0.01)
+
+
 def test_a_map_has_a_point_every_fiftieth_of_a_leg_and_at_most_four_thousand():
     found, leg = stepping(2.0)
     assert np.diff(found.ground).max() < 0.0201 * leg
     assert 3000 < len(stepping(2.0, 500.0)[0].ground) <= 4000
+
+
+def test_a_quarter_of_a_leg_beyond_the_foot_of_a_slope_strides_know_five_sixths_of_it():
+    """As a Gaussian of that deviation has it."""
+    along, leg, axis = np.arange(-4.0, 4.0, 0.01), 0.9, np.array((0.0, 0.0, 1.0))
+    slopes = np.where(along > 0.0, 0.5, 0.0)
+    grades = SimpleNamespace(places=np.outer(along, axis), slopes=np.outer(slopes, axis))
+    at = np.array((-2.0, -0.25, 0.0, 0.25, 2.0)) * leg
+    found = strides._smooth_rise(grades, axis, at, leg) / 0.5
+    np.testing.assert_allclose(found, (0.0, 0.16, 0.5, 0.84, 1.0), atol=0.03)
 
 
 def test_strides_become_shorter_to_a_third_at_most():

@@ -10,8 +10,9 @@ from kinema import metrics
 from kinema.bake import BakeSettings, bake
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import frames_of
+from kinema.bake.feet import swings
 from kinema.bake.feet.legs import raise_hips, solve_legs
-from kinema.bake.feet.swings import smooth_swings, spline_for
+from kinema.bake.feet.swings import smooth_swings, spline_for, stiffness_of
 from kinema.bake.settings import MovingPoint
 from kinema.demo import humanoid, stairs
 from kinema.math import arrays
@@ -198,3 +199,38 @@ def test_what_swings_to_and_fro_in_six_time_constants_is_left_by_half(period, le
     smoothed = spline_for(moves, pinned, frames).smooth(moves, np.ones(pinned.shape))[..., 0]
     middle = slice(len(wave) // 4, -len(wave) // 4)
     assert np.ptp(smoothed[middle, 0]) / np.ptp(wave[middle]) == pytest.approx(left, abs=0.06)
+
+
+def test_what_is_planned_counts_by_a_fiftieth_right_beside_a_contact(walk):
+    pinned = np.zeros(walk.held.shape, bool)
+    pinned[10] = True
+    weights = spline_for(np.zeros((*pinned.shape, 3)), pinned, walk).weights_near_contacts()[:, 0]
+    assert weights[10] == pytest.approx(0.02, rel=0.2)
+    assert weights[60] == pytest.approx(1.0)
+
+
+def test_hips_above_a_stretched_leg_are_lowered_by_twice_a_thousandth_and_count_four_times_as_much_in_each_round(
+    walk, monkeypatch
+):
+    """Were they never low enough: the first round asks for it with a weight of 100."""
+    rounds = []
+
+    def smooth(goals, weights, stiffness):
+        rounds.append((goals[:, 0].copy(), weights.copy()))
+        return np.ones_like(goals)
+
+    monkeypatch.setattr(swings, "smooth", smooth)
+    monkeypatch.setattr(swings, "_room_above", lambda clip_frames, frames, ankles: np.zeros(len(walk.times)))
+    frames = moved(walk, np.zeros((len(walk.times), 2, 3)))
+    own = (frames.world - walk.world)[:, PERSON.rig.hips, 1, 3]
+    swings._smooth_hips(walk, frames, None, 3)
+    middle = len(walk.times) // 2
+    assert [weights[middle] for _, weights in rounds[:4]] == [1.0, 100.0, 400.0, 1600.0]
+    lowered = (own[middle] - rounds[1][0][middle]) / PERSON.rig.leg_length
+    assert lowered == pytest.approx(0.002, abs=2e-4)
+
+
+def test_the_longest_time_constant_of_a_spline_is_two_dozen_frames():
+    """The stiffness is its sixth power."""
+    assert stiffness_of(0.1, 1 / 60) ** (1 / 6) == pytest.approx(6.0)
+    assert stiffness_of(10.0, 1 / 60) ** (1 / 6) == pytest.approx(24.0, rel=0.1)

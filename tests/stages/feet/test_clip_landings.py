@@ -8,6 +8,7 @@ from kinema import metrics
 from kinema.demo import course, humanoid
 from kinema.math import arrays
 from kinema.stages.feet.clip_landings import step_drift
+from kinema.stages.feet.foot_records import LEAVES
 from tests.compiled import plain_python_only
 from tests.stages.feet.one_foot import ORIGIN, UP, a_body
 
@@ -183,6 +184,37 @@ def test_feet_stand_again_after_a_small_teleport(metres):
     assert after.reports["feet"].planted.all()
     hips = [frame.world[humanoid().rig.hips, 1, 3] for frame in (before, after)]
     assert hips[1] == pytest.approx(hips[0], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("heel", "seconds", "leaves"), [(0.024, 0.07, False), (0.036, 0.07, True), (0.036, 0.13, False)]
+)
+def test_a_foot_that_is_on_its_tip_for_a_tenth_of_a_second_before_it_swings_leaves(heel, seconds, leaves):
+    """Its heel and its ball are three hundredths of a leg above the floor or more."""
+    rig, rate, count = humanoid().rig, 120.0, round(120.0 * seconds)
+    soles = np.zeros((120, 2, 3, 3))
+    soles[..., 2] = (-0.1, 0.0, 0.1)
+    soles[60 - count : 60, 0, :2, 1] = heel * rig.leg_length
+    soles[60:, 0, :, 1] = 0.3 * rig.leg_length
+    soles[..., 1] += rig.floor
+    hips = np.tile((0.0, rig.leg_length, 0.0), (120, 1))
+    contacts = walking()["feet"]._clip_landings._contacts(soles, hips, rate)
+    assert contacts[30, 0] == 1
+    assert contacts[70, 0] == 0
+    assert (contacts[60 - count + 2 : 58, 0] == LEAVES).all() == leaves
+    assert (contacts[:, 1] == 1).all()
+
+
+@pytest.mark.parametrize(("count", "travels"), [(7, False), (8, True)])
+def test_eight_frames_show_a_walk_in_place(count, travels):
+    """Both feet slide back at two leg lengths a second below hips that stay."""
+    rig = humanoid().rig
+    soles = np.zeros((count, 2, 3, 3))
+    soles[..., 2] = np.linspace(0.0, -2.0 * (count - 1) / 120.0, count)[:, np.newaxis, np.newaxis] * rig.leg_length
+    soles[..., 2] += np.array((-0.1, 0.0, 0.1))
+    soles[..., 1] = rig.floor
+    moves = walking()["feet"]._clip_landings._travel(np.zeros((count, 3)), soles, 120.0, False)
+    assert (moves[-1, 2, 3] > 0.05 * rig.leg_length) == travels
 
 
 def test_the_height_of_a_landing_that_is_set_does_not_matter():

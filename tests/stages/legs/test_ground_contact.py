@@ -8,10 +8,13 @@ import pytest
 
 from kinema.compile.jit import batch, like
 from kinema.math.rows import load3, store3
+from kinema.stages.feet.foot_rays import HEEL_AT_LANDING
+from kinema.stages.feet.foothold_choice import hold_cost
 from kinema.stages.legs.ground_contact import (
     CONTACT_SETTINGS,
     HIT,
     Floor,
+    SupportPlane,
     aim_down,
     cast_first,
     cast_rays,
@@ -23,6 +26,7 @@ from kinema.stages.legs.ground_contact import (
 )
 from kinema.world.plane import Plane
 from tests.compiled import both_precisions, plain_python_only
+from tests.stages.feet.test_foothold_choice import profile
 
 UP = np.array((0.0, 1.0, 0.0))
 
@@ -147,6 +151,23 @@ def test_a_ray_that_is_not_finite_hits_nothing():
     rays.origins[0, 0], rays.origins[1, 2], rays.units[2] = np.nan, np.inf, np.nan
     hits = cast_rays(Plane(), rays, np.float32)
     np.testing.assert_array_equal(hits.found, (False, False, False, True))
+
+
+@pytest.mark.parametrize(
+    ("found", "at"),
+    [((False, True, True, True), 0.2), ((False, True, False, True), 0.3), ((False, True, False, False), 0.1)],
+)
+def test_of_equal_planes_that_of_the_ball_comes_first_then_that_of_the_tip(found, at):
+    assert plane_of(samples((0.0,) * 4, found=found))[0] == pytest.approx((0.0, 0.0, at))
+
+
+@plain_python_only
+def test_a_hole_under_a_part_of_a_foot_costs_as_much_as_a_gap_of_three_tenths_of_a_leg():
+    hole, gap = (
+        hold_cost(profile({4: height}), HEEL_AT_LANDING, SupportPlane((0.0, 0.0, 0.0), UP), UP, 1.0)
+        for height in (None, -0.3)
+    )
+    assert hole == pytest.approx(gap, rel=0.1)
 
 
 @plain_python_only

@@ -18,10 +18,12 @@ from kinema.math.rows import load3
 from kinema.model.pose import Pose
 from kinema.model.rig import Leg, Rig
 from kinema.model.skeleton import Skeleton
+from kinema.stages.legs import leg_fold
 from kinema.stages.legs.leg_solver import LegSolver
 from kinema.stages.legs.pelvis import FOOT_TARGET
 from kinema.stages.stage import StageState
 from kinema.stages.walk.leg_shapes import LEG_SHAPES, fill_shapes, leg_rotation
+from tests.compiled import plain_python_only
 
 LENGTHS = (0.3, 0.35, 0.25, 0.2)
 """Metres of the bones from hip to ankle: thigh, shank, hock, pastern."""
@@ -140,6 +142,41 @@ def test_by_half_its_weight_the_ankle_goes_half_the_way():
     target, start = towards(bends, 0.85), leg_positions(bends)[-1]
     points = solved(bends, target, weight=0.5)
     np.testing.assert_allclose(points[-1], (start + target) / 2, atol=1e-4)
+
+
+@pytest.mark.parametrize(("bend", "together"), [(3.3, False), (4.3, True)])
+def test_a_leg_bent_by_less_than_four_degrees_bends_at_its_knee_alone(bend, together):
+    """Were all bends doubled, its ankle would come nearer by less than a thousandth of its length: it is straight."""
+    bends = (bend,) * 3
+    found = bends_of(solved(bends, towards(bends, 0.98)))
+    assert (found.min() > 20.0) == together
+
+
+@plain_python_only
+def test_a_fold_that_does_not_arrive_ends_after_sixteen_passes(monkeypatch):
+    """As where the joints do not move."""
+    passes = []
+    monkeypatch.setattr(leg_fold, "update_path", lambda path, first, last, pose: passes.append(last))
+    solved((40.0, 30.0, 25.0), towards((40.0, 30.0, 25.0), 0.8))
+    assert len(passes) == 16
+
+
+@plain_python_only
+def test_bends_grow_by_three_tenths_in_a_pass_at_most(monkeypatch):
+    shares, more = [], leg_fold.bend_more
+    monkeypatch.setattr(leg_fold, "bend_more", lambda bend, share: shares.append(share) or more(bend, share))
+    solved((10.0, 12.0, 8.0), towards((10.0, 12.0, 8.0), 0.6))
+    assert max(shares) == pytest.approx(0.3, abs=0.01)
+
+
+@plain_python_only
+@pytest.mark.parametrize(("off", "folds"), [(1.5e-6, False), (3e-6, True)])
+def test_an_ankle_is_at_its_distance_within_two_millionths_of_its_leg(monkeypatch, off, folds):
+    bends, shares, more = (40.0, 30.0, 25.0), [], leg_fold.bend_more
+    monkeypatch.setattr(leg_fold, "bend_more", lambda bend, share: shares.append(share) or more(bend, share))
+    distance = np.linalg.norm(leg_positions(bends)[-1] - leg_positions(bends)[0])
+    solved(bends, towards(bends, 1.0 - off * sum(LENGTHS) / distance))
+    assert bool(shares) == folds
 
 
 # --- the table of shapes ----------------------------------------------------------------------------------------------

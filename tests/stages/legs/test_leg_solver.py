@@ -1,7 +1,7 @@
 """How one leg is bent, from records alone."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +9,8 @@ import pytest
 
 import kinema as km
 from kinema.demo import humanoid
+from kinema.model.pose import Pose
+from kinema.stages.legs import leg_solver
 from kinema.stages.legs.ground_contact import PLANTED, SWINGING
 from kinema.stages.legs.leg_solver import (
     LegSolver,
@@ -18,7 +20,8 @@ from kinema.stages.legs.leg_solver import (
     placed_share,
     weighted,
 )
-from kinema.stages.stage import Crowd
+from kinema.stages.legs.pelvis import FOOT_TARGET
+from kinema.stages.stage import Crowd, StageState
 from tests.compiled import plain_python_only
 
 pytestmark = plain_python_only
@@ -110,3 +113,69 @@ def rest_axis(degrees):
 def test_a_knee_that_is_straight_at_rest_bends_forwards_and_one_that_is_bent_as_it_is_bent():
     assert abs(rest_axis(5.0)[0]) > 0.9
     assert abs(rest_axis(12.0)[2]) > 0.9
+
+
+# --- inside limits ----------------------------------------------------------------------------------------------------
+
+ANKLE_AT = (0.0, 0.3, 0.1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn(km.Stage):
+    """Bring a foot to a place with its toes down by an angle, inside joint limits."""
+
+    angle: float = 0.0
+
+    def start(self, crowd):
+        return TurnState(self, crowd)
+
+
+class TurnState(StageState):
+    def __init__(self, settings, crowd):
+        self.solver, cosine, sine = LegSolver(crowd, inside=True), math.cos(settings.angle), math.sin(settings.angle)
+        self.targets = FOOT_TARGET.zeros((1, 1), crowd.precision)
+        self.targets.contact[:], self.targets.ankle[:] = PLANTED, ANKLE_AT
+        self.targets.rotation[:] = math.sin(settings.angle / 2), 0.0, 0.0, math.cos(settings.angle / 2)
+        down = np.array(((1.0, 0.0, 0.0), (0.0, cosine, -sine), (0.0, sine, cosine)))
+        self.ball = self.solver.records.chains["ball"][0]  # From the toe joint.
+        self.targets.ball[:] = ANKLE_AT + down @ (TO_TOE + self.ball)
+
+    def update(self, context):
+        self.solver.solve(context, self.targets)
+
+    def reset(self, rows):
+        pass
+
+
+TO_TOE = np.array((0.0, -0.07, 0.15))
+
+
+def ball_off(degrees):
+    """How far the ball of a foot is from where it belongs, metres, whose ankle rotates by 10 degrees at most."""
+    at = np.array(((0, 1, 0), (0, 1, 0), (0, 0.55, 0.1), (0, 0.1, 0), (0, 0.03, 0.15)), float)
+    rest = Pose(np.diff(at, axis=0, prepend=0.0), np.tile((0.0, 0.0, 0.0, 1.0), (5, 1)))
+    limits = {"ankle": km.Hinge((1.0, 0.0, 0.0), -math.radians(10.0), math.radians(10.0))}
+    skeleton = km.Skeleton(["hips", "thigh", "shin", "ankle", "toe"], [-1, 0, 1, 2, 3], rest, limits)
+    rig = km.Rig(
+        skeleton=skeleton, hips="hips", legs=[km.Leg(name="leg", joints=("thigh", "shin", "ankle"), toe="toe")]
+    )
+    animator = km.Animator(km.Character(skeleton, {}, rig), [Turn(angle=math.radians(degrees))])
+    toe, state = animator.update(0.0, rest).world[4], animator["turn"]
+    return np.linalg.norm(toe[:3, :3] @ state.ball + toe[:3, 3] - state.targets.ball[0, 0])
+
+
+def test_where_an_ankle_meets_its_limit_the_ball_of_the_foot_stays_and_the_ankle_moves():
+    assert ball_off(45.0) < 1e-4
+    assert ball_off(60.0) < 1e-4
+
+
+def test_an_ankle_does_not_move_by_more_than_three_twentieths_of_its_leg_for_that():
+    assert ball_off(90.0) > 0.1
+
+
+@plain_python_only
+def test_an_ankle_at_its_limit_is_solved_three_times_again(monkeypatch):
+    solved, solve = [], leg_solver.rotate_inside
+    monkeypatch.setattr(leg_solver, "rotate_inside", lambda *given: solved.append(given) or solve(*given))
+    ball_off(45.0)
+    assert len(solved) == 1 + 3

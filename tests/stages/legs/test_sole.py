@@ -109,6 +109,7 @@ def test_toes_that_hang_are_bent_out_of_the_floor_by_forty_degrees_at_most():
 def test_small_deviations_are_noise_near_the_floor_and_nowhere_else():
     assert straightened(0.1, 0.0, 0.0) == 0.0
     assert straightened(0.1, 0.0, 0.1) == 0.1
+    assert straightened(0.1, 0.0, 0.055) == pytest.approx(0.05, abs=0.01)  # Half way up to where it stays.
     assert straightened(0.6, 0.0, 0.0) == 0.6
     assert straightened(0.3, 0.35, 0.0) == pytest.approx(0.35)  # In line with a foot that is pitched up.
 

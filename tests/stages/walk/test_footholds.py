@@ -132,6 +132,24 @@ def test_a_rise_right_before_the_toes_costs_as_a_hole_does_once_it_is_higher_tha
 
 
 @plain_python_only
+@pytest.mark.parametrize(("gap", "cost"), [(0.05, 0.15), (0.07, 1.21)])
+def test_a_foot_that_stands_on_its_heel_and_its_toes_hangs_if_its_ball_does_by_six_hundredths(gap, cost):
+    """That costs a leg length more; below, only the gap counts."""
+    assert Search(lambda x, z: 0.0 if abs(z) < 0.05 else gap).cost() == pytest.approx(cost, abs=0.02)
+
+
+@plain_python_only
+@pytest.mark.parametrize(("beside", "moves"), [(0.37, False), (0.39, True)])
+def test_a_foot_steps_up_beside_one_that_stands_more_than_a_step_higher(beside, moves):
+    """Level with where it was it stands 0.07 or 0.09 too low, which counts twice. The tread 0.1 aside and 0.1 up costs
+    0.16.
+    """
+    search = Search(lambda x, z: 0.0 if abs(x) < 0.05 and abs(z) < 0.05 else 0.1, point=True)
+    search.foot.wanted.beside = beside
+    assert (search.find()[1] > 0.05) == moves
+
+
+@plain_python_only
 def test_a_gap_under_the_heel_costs_three_times_its_size():
     assert Search(lambda x, z: -0.05 if z < -0.15 else 0.0).cost() == pytest.approx(0.15, rel=0.35)
 
@@ -176,9 +194,9 @@ def test_a_foot_without_a_foothold_stays():
     assert foot.foothold.failed
 
 
-def reaches(x=0.0, y=0.1, **leg):
+def reaches(x=0.0, y=0.1, progress=1.0, **leg):
     legs = some_legs(1, home=(0.0, 0.0, 0.0), hip=(0.0, 0.9, 0.0), **leg)
-    return is_within_reach(settings(), legs[0], a_walker(), some_feet(legs)[0], HERE, (x, y, 0.0), UP)
+    return is_within_reach(settings(), legs[0], a_walker(progress=progress), some_feet(legs)[0], HERE, (x, y, 0.0), UP)
 
 
 @plain_python_only
@@ -191,6 +209,19 @@ def test_a_foothold_leaves_a_quarter_of_the_stretch_of_its_leg_for_later():
 def test_a_foothold_takes_four_fifths_of_the_crouch_of_its_body():
     assert reaches(y=0.1 - 0.27, crouch=0.2)
     assert not reaches(y=0.1 - 0.33, crouch=0.2)
+
+
+@plain_python_only
+@pytest.mark.parametrize(("progress", "held"), [(0.08, True), (0.12, False)])
+def test_a_walker_below_a_tenth_of_its_speed_takes_footholds_at_the_end_of_its_reach(progress, held):
+    assert reaches(x=0.96, crouch=5.0, progress=progress) == held
+
+
+@plain_python_only
+@pytest.mark.parametrize(("below", "reached"), [(0.43, True), (0.48, False)])
+def test_a_walker_that_waits_takes_footholds_one_and_two_fifths_of_its_crouch_down(below, reached):
+    """Its hip is 0.9 m high, its leg 0.98 m long: down from 0.1 m, it reaches 0.18 m and 1.4 of a crouch of 0.2 m."""
+    assert reaches(y=0.1 - below, crouch=0.2, progress=0.0) == reached
 
 
 @plain_python_only

@@ -237,11 +237,23 @@ def learnt(made, top=1.0, commanded=1.0, trial=0.04):
 
 
 def test_a_walker_that_is_held_back_learns_to_walk_more_slowly_and_one_that_keeps_up_faster():
-    assert 0.55 < learnt(0.5).top < 0.85
+    assert learnt(0.5).top == pytest.approx(1.0 - 0.6 * (1.0 - 0.5 * 1.08), abs=0.03)  # Three fifths of the way there.
     assert learnt(0.9).top == 1.0
     assert 1.02 < learnt(1.0).top < 1.08
-    assert learnt(1.0).trial > 0.045
+    assert learnt(1.0).trial == pytest.approx(0.056, abs=0.006)
     assert learnt(1.0, trial=0.15).trial == pytest.approx(0.15, abs=0.04)
+
+
+@pytest.mark.parametrize("commanded", [1.0, 0.0])
+def test_a_walker_that_was_too_slow_or_stood_tries_a_twentyfifth_more_at_first(commanded):
+    """Not the trial that it had come to before."""
+    walker = a_walker()
+    walker.learnt.moved, walker.learnt.waited, walker.learnt.top, walker.learnt.trial = 0.5, 0.5, 1.0, 0.15
+    walker.commanded.velocity[2], walker.velocity[2] = commanded, 1.0
+    learn_pace(walker)
+    walker.learnt.top, walker.learnt.moved, walker.learnt.waited, walker.commanded.velocity[2] = 1.0, 1.0, 0.0, 1.0
+    learn_pace(walker)
+    assert walker.learnt.top == pytest.approx(1.04, abs=0.01)
 
 
 def test_a_walker_does_not_learn_to_be_slower_than_its_feet():

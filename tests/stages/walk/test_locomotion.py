@@ -77,6 +77,33 @@ def test_a_foot_that_swings_over_a_step_never_folds_its_leg_up_completely(body):
     assert (records["nearest"] < np.maximum(0.25 * records["rest_reach"], 1.3 * shortest)).all()
 
 
+@pytest.mark.parametrize("body", [demo.humanoid, demo.quadruped, demo.spider])
+def test_a_foot_lands_no_nearer_to_its_hip_than_four_tenths_of_its_distance_at_rest_and_never_folds_its_leg_up(body):
+    records = leg_records(body())
+    rest, shortest = records["rest_reach"], records["shapes"]["shortest"]
+    assert (records["closest"] > np.maximum(0.36 * rest, 1.2 * shortest)).all()
+    assert (records["closest"] < np.maximum(0.42 * rest, 1.4 * shortest)).all()
+
+
+def test_a_swinging_foot_of_a_person_comes_to_a_fifth_of_its_distance_from_the_hip():
+    records = leg_records(demo.humanoid())
+    assert records["nearest"] / records["rest_reach"] == pytest.approx([0.2, 0.2], abs=0.03)
+
+
+@pytest.mark.parametrize("body", [demo.humanoid, demo.spider])
+def test_a_body_comes_down_by_three_tenths_of_its_height_however_far_it_is_asked_to(body):
+    records = leg_records(body(), crouch=5.0)
+    assert records["crouch"] / records["rest_height"] == pytest.approx(np.full(len(records), 0.3), abs=0.02)
+
+
+@pytest.mark.parametrize(("dt", "steps"), [(0.01, 1), (0.019, 1), (1 / 30, 2), (0.05, 3), (0.08, 4), (0.5, 4)])
+def test_a_frame_is_walked_in_steps_of_a_fiftieth_of_a_second_and_four_at_most(monkeypatch, dt, steps):
+    animator, taken = km.Animator(demo.humanoid(), [km.Locomotion()], ground=0.0), []
+    monkeypatch.setattr(animator["locomotion"], "_walk_on", lambda context, each: taken.append(each))
+    animator.update(dt)
+    np.testing.assert_allclose(taken, np.full(steps, dt / steps), rtol=1e-6)
+
+
 def test_a_leg_that_stands_stretched_out_has_its_home_a_fifth_of_a_leg_nearer_than_it_reaches():
     """A spider whose legs may be stretched hardly more than they are."""
     records = leg_records(demo.spider(), stretch=0.6, crouch=0.001)
@@ -284,7 +311,9 @@ def test_a_crowd_is_many_singles():
         assert np.array_equal(alone.pose.rotations, frame.pose.rotations[i])
 
 
-@pytest.mark.parametrize("dt", [0.0, 1e-6, 0.25, 2.0, 100.0])
+@pytest.mark.parametrize(
+    "dt", [0.0, 1e-6, *(pytest.param(dt, marks=pytest.mark.slow_uncompiled) for dt in (0.25, 2.0, 100.0))]
+)
 def test_any_step_of_time(dt):
     walk = Walk(exact("spider"), FLAT)
     walk.state.walk(AHEAD)
@@ -352,6 +381,9 @@ def test_wrong_settings_are_refused():
         km.Locomotion(stride=0.0)
     with pytest.raises(km.InputError, match="max_slope"):
         km.Locomotion(max_slope=2.0)
+    assert km.Locomotion(stride=1000.0, lift=1000.0)
+    with pytest.raises(km.InputError, match="lift"):
+        km.Locomotion(lift=1001.0)
     with pytest.raises(km.InputError, match="ground"):
         km.Animator(exact("spider"), [km.Locomotion()]).update(0.1)
     bare = km.Character(exact("spider").skeleton, {}, km.Rig(skeleton=exact("spider").skeleton))
@@ -458,6 +490,21 @@ def test_a_body_below_the_ground_is_put_onto_it_with_one_notice(name, caplog):
     assert walk.place[-1, 1, 3] == pytest.approx(0.0, abs=1e-3)
     assert walk.planted[-1].all()
     assert sum("below the ground" in record.message for record in caplog.records) == 1
+
+
+@pytest.mark.parametrize(("below", "found"), [(19.0, True), (21.0, False)])
+def test_ground_is_looked_for_up_to_twenty_legs_above_a_character_without_any(below, found):
+    size = exact("humanoid").rig.leg_length
+    walk = Walk(exact("humanoid"), FLAT, start=(0.0, -below * size, 0.0)).go(1 / HZ)
+    assert walk.place[-1, 1, 3] == pytest.approx(0.0 if found else -below * size, abs=1e-6)
+
+
+@pytest.mark.parametrize(("higher", "steps"), [(0.017, False), (0.023, True)])
+def test_a_foot_has_to_step_once_its_ground_is_replaced_by_one_two_hundredths_of_a_leg_higher(higher, steps):
+    walk = Walk(exact("humanoid"), FLAT).go(2 / HZ)
+    walk.animator.ground = km.Plane((0.0, higher * walk.size, 0.0))
+    walk.go(1 / HZ)
+    assert walk.planted[-1].all() != steps
 
 
 @pytest.mark.slow_uncompiled

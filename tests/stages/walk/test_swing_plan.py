@@ -153,11 +153,62 @@ def test_a_swing_on_level_ground_rises_over_it_and_does_not_wait():
 
 
 @plain_python_only
+@pytest.mark.parametrize(("lands", "rises"), [(0.6, 0.65), (0.0, 0.5), (-0.6, 0.4)])
+def test_a_foot_rises_for_longer_where_it_climbs_a_step_and_for_less_where_it_descends(lands, rises):
+    assert Plan(lands=lands).plan().rises == pytest.approx(rises, abs=0.03)
+
+
+@plain_python_only
+@pytest.mark.parametrize(("bump", "raised"), [(0.0008, 0.0), (0.0015, 0.0015), (0.05, 0.05), (0.07, 0.0)])
+def test_a_foothold_is_raised_by_what_is_more_than_rounding_and_less_than_a_step(bump, raised):
+    one = Plan()
+    one.hits.point[2 * PATH_RAYS :, 1] = bump
+    raise_foothold(one.leg, one.foot, one.hits, UP)
+    assert one.foot.foothold.ball[1] == pytest.approx(raised)
+
+
+@plain_python_only
 def test_a_foot_has_a_quarter_of_its_swing_to_move_ahead_in():
     """Over a box that begins where it stands and ends where it lands, and with legs that are fast enough."""
     one = Plan(lambda along: 0.5 if 0.02 < along < 0.58 else 0.0, foot_speed=1e3)
     one.leg.climb_time, one.foot.swing.apex = 0.01, 0.6
     assert 0.6 < sum(one.waits()) < 0.8
+
+
+def waits_over(box, apex, rises=0.6, climb_time=0.43, foot_speed=1e3):
+    """The waits of a swing over a box: how high it is, where it begins and ends; a foot that lands beyond is on it."""
+    height, begins, ends = box
+    one = Plan(lambda along: height if begins < along < ends else 0.0, height if ends > 0.6 else 0.0)
+    one.settings.foot_speed, one.leg.climb_time = foot_speed, climb_time
+    one.foot.swing.apex, one.foot.swing.rises = apex, rises
+    return one.waits()
+
+
+@plain_python_only
+def test_a_foot_that_stands_before_a_low_step_waits_for_three_tenths_of_its_swing():
+    """Waits are compared in steps of a tenth of a swing: two tenths scrape the edge, four take longer."""
+    assert waits_over((0.1, 0.1, 0.9), 0.22, foot_speed=20.0) == pytest.approx((0.3, 0.1), abs=0.04)
+
+
+@plain_python_only
+def test_a_foot_only_rises_for_four_tenths_of_its_swing_at_most():
+    """Although it would clear the step that it stands before after six tenths."""
+    assert waits_over((0.5, 0.01, 0.9), 0.62, rises=0.8, climb_time=0.001) == pytest.approx((0.4, 0.1), abs=0.04)
+
+
+@plain_python_only
+def test_both_waits_leave_a_quarter_of_a_swing_to_move_ahead_in():
+    """Also over a box as wide as the way and almost as high as the apex, where nine tenths would clear more."""
+    assert waits_over((0.5, 0.02, 0.58), 0.54, rises=0.45, climb_time=0.001) == pytest.approx((0.3, 0.4), abs=0.04)
+
+
+@plain_python_only
+def test_a_foot_weighs_its_clearance_against_waits_and_a_longer_swing():
+    """Over a bump of a hundredth of a leg, which is lower than the clearance of a plan, it waits for two tenths at both
+    ends. Were waiting or a longer swing half as dear it would wait longer, and shorter if they were twice as dear.
+    """
+    waits = waits_over((0.01, 0.02, 0.4), 0.05, climb_time=0.1, foot_speed=4.0)
+    assert waits == pytest.approx((0.2, 0.2), abs=0.04)
 
 
 @plain_python_only

@@ -116,6 +116,21 @@ def test_a_walker_slows_down_as_hard_as_it_may_and_no_harder():
     assert pace_of(legs, walker) == pytest.approx(4.0)
 
 
+def test_a_walker_whose_legs_still_reach_brakes_by_eleven_leg_lengths_a_second_squared():
+    legs, walker = some_legs(), a_walker()
+    walker.velocity[2] = 2.0
+    assert eased_progress(settings(), legs, walker, 0.0, 0.1) == pytest.approx(1.0 - 1.1 / 2.0, abs=0.05)
+
+
+def test_a_walker_whose_legs_do_not_reach_stops_by_forty_leg_lengths_a_second_squared():
+    legs, walker = some_legs(), a_walker()
+    walker.velocity[2] = 2.0
+    feet = some_feet(legs)
+    feet.target.ball[:, 2] = feet.target.ankle[:, 2] = -1.0
+    step_transform(settings(), legs, walker, feet, np.eye(4)[:3].reshape(12), UP, 0.01)
+    assert walker.progress == pytest.approx(1.0 - 0.4 / 2.0, abs=0.03)
+
+
 def test_velocity_is_half_way_after_the_half_life():
     legs, walker = some_legs(), a_walker()
     walker.asked.velocity[2] = 0.4

@@ -183,6 +183,9 @@ def test_a_swinging_foot_whose_leg_would_rotate_too_fast_is_held_back():
     foot.hip.to_ankle[:] = 0.0, -0.8, 0.0
     foot.target.ankle[:] = 0.1, 0.9 - 0.8 * np.cos(1.0), 0.8 * np.sin(1.0)
     hold_back(one.legs[0], foot, (0.1, 0.9, 0.0), IDENTITY, DT)
+    share = foot.target.ankle[2] / (0.8 * np.sin(1.0))
+    assert share * 64 == pytest.approx(round(share * 64)), "the way is halved six times: to a sixty-fourth"
+    assert round(share * 64) % 8
     angle = np.arctan2(foot.target.ankle[2], 0.9 - foot.target.ankle[1])
     assert 0.1 < angle <= most
     kept = np.array(foot.target.ankle)

@@ -10,6 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from kinema.compile.jit import batch, kernel, like, routine
+from kinema.constants import AT_REST
 from kinema.math import quat, vec
 from kinema.math.curves import minimum_jerk, smoothstep
 from kinema.math.rows import load3, load4, store3
@@ -56,9 +57,6 @@ PLAN_CLEARANCE = 0.03
 WALL_HEIGHT = 0.5
 """Leg lengths above both ends of the path from which an obstacle is a wall, not a step."""
 
-SHORTEST_PATH = 1e-6
-"""Leg lengths of a path that is not zero."""
-
 PATH_RAYS = 16
 """Rays in each line along the path of a swinging foot, from where its heel leaves to where its tip lands: about a
 sixteenth of a leg apart."""
@@ -99,7 +97,7 @@ def swing_path(leg, foot, up):
         behind, ahead = min(behind, min(leaves, lands)), max(ahead, max(leaves, lands))
     distance = vec.length(way)
     # A point that rises or sinks in place has no length; its rays are all at one place.
-    length = max(distance + ahead - behind, leg.bones.length * like(zero, SHORTEST_PATH))
+    length = max(distance + ahead - behind, leg.bones.length * like(zero, AT_REST))
     return SwingPath(along, distance, behind, length / like(zero, PATH_RAYS - 1))
 
 

@@ -20,9 +20,8 @@ for ever."""
 LIMIT_STRIDES = 1.7
 """Strides from its home beyond which no planted foot is left behind: the body waits."""
 
-DEEPEST_CROUCH, DEEPEST_SQUAT = 1.5, 2.5
-"""Multiples of its crouch by which a body raised by a step may lower, so that its feet come within reach, and so that
-planted feet stay there: they would be dragged over the ground otherwise."""
+DEEPEST_CROUCH = 1.5
+"""Multiple of its crouch by which a body raised by a step may lower, so that its feet come within reach."""
 
 
 @kernel

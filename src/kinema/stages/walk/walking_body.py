@@ -27,7 +27,7 @@ from kinema.stages.legs.pelvis import (
 from kinema.stages.walk.leg_shapes import leg_rotation
 from kinema.stages.walk.swing_plan import share_across
 from kinema.stages.walk.swinging import reachable_way, side_of
-from kinema.stages.walk.walking import DEEPEST_CROUCH, DEEPEST_SQUAT, ankle_of, landing_ankle, rotation_of
+from kinema.stages.walk.walking import DEEPEST_CROUCH, ankle_of, landing_ankle, rotation_of
 from kinema.stages.walk.walking_records import HANGING
 
 FASTEST_FALL = 1.2
@@ -39,6 +39,10 @@ HARDEST_FALL = 30.0
 
 HARDEST_RISE = 10.0
 """Leg lengths per second squared at which a body is accelerated at most otherwise: about that of a free fall."""
+
+DEEPEST_SQUAT = 2.5
+"""Multiple of its crouch by which a body lowers for feet that are planted: beyond `DEEPEST_CROUCH`, they would be
+dragged over the ground otherwise."""
 
 REACH_AHEAD = 2.5
 """Half-lives of the pelvis after which planted feet should still be within reach: as long as its spring takes."""
