@@ -21,8 +21,8 @@ from kinema.solvers.body.roles import joint_of
 MOST_OFF = 0.02
 """Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""
 
-MOST_SLIDE, TOUCHES = 0.015, 0.012
-"""Leg lengths that a standing foot may slide: 1.5 cm of a person; and that a point of it is above the ground at most to
+MOST_SLIDE, TOUCHES = 0.012, 0.006
+"""Leg lengths that a standing foot may slide: 1 cm of a person; and that a point of it is above the ground at most to
 touch it: one that is higher is on its way."""
 
 SETTLES = 1 / 30
