@@ -112,7 +112,7 @@ def held_feet(soles: SoleMotion, slides: Any, dt: float, planted: Any, body: Any
     slides: (F, L, 3), how far each sole has slid. body: (F, 3), velocity of the body of a walk in place. body_speed:
     (F,) or one, leg lengths a second, of another body.
     """
-    low, slow = low_points(KEPT, soles), soles.pivot_speeds <= _most_speed(KEPT, body_speed)
+    low, slow = low_points(KEPT, soles), soles.speeds <= _most_speed(KEPT, body_speed)
     surely = planted | still_points(soles, body_speed).any(axis=-1)
     if body is not None:
         slow |= _moves_back(soles, body)

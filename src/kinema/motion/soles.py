@@ -26,10 +26,6 @@ PIVOTS, PIVOTS_OVER = 0.02, 2.0
 point that moves least, and slides no farther than that. And frames, standard deviation, over which ways are taken for
 that: noise is no swivel."""
 
-HALF_WIDTH, LEAST_ALONG = 0.05, 0.1
-"""Leg lengths from the middle of a sole to its edge, 4 cm of a person; and from heel to tip, seen from above, at least
-to tell how a foot swivels."""
-
 BODY_OVER = 0.1
 """Seconds, standard deviation, over which the speed of a body is taken: hips sway within a step."""
 
@@ -52,14 +48,6 @@ class SoleMotion(NamedTuple):
     def speeds(self) -> Any:
         """(F, ..., L, 3): leg lengths a second."""
         return np.linalg.norm(self.velocity, axis=-1) / self.legs[:, np.newaxis]
-
-    @property
-    def pivot_speeds(self) -> Any:
-        """(F, ..., L, 3): how fast the sole moves beside each point at least: a foot may swivel on its edge."""
-        along = arrays.across(self.points[..., TIP, :] - self.points[..., HEEL, :], self.up)
-        swings = np.cross(along, self.velocity[..., TIP, :] - self.velocity[..., HEEL, :]) @ self.up
-        turns = np.abs(swings) / np.maximum((along * along).sum(axis=-1), (LEAST_ALONG * self.legs) ** 2)
-        return np.maximum(self.speeds - HALF_WIDTH * turns[..., np.newaxis], 0.0)
 
 
 def leg_lengths(rig: Rig) -> Any:
