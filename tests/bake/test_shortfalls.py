@@ -24,7 +24,7 @@ from kinema.bake.shortfalls import (
 )
 from kinema.demo import humanoid, slope
 from kinema.math import arrays
-from kinema.motion.soles import BALL, TIP
+from kinema.motion.soles import BALL, HEEL, TIP
 
 FRAMES = 91
 FLOOR = km.Plane()
@@ -142,21 +142,32 @@ def test_a_foot_in_the_air_does_not_slide(standing):
     assert list(shortfalls(swings, moved(world, creeps), FLOOR, figures)) == []
 
 
-@pytest.mark.parametrize(("beside", "slides"), [(0.0, False), (-0.05, False), (0.2, True)])
-def test_a_foot_that_swivels_on_a_point_of_its_sole_does_not_slide(standing, beside, slides):
-    """beside: leg lengths ahead of the ball about which the body rotates by 60 degrees. Behind it that is a point of
-    the sole, 20% ahead none.
-    """
-    frames, world, figures = standing
-    soles = metrics.soles_over(frames.rig, world, FLOOR)
-    pivot = soles.points[0, 0, BALL] + beside * figures.leg * np.array((0.0, 0.0, 1.0))
+def swivelling(frames, world, pivot):
+    """The soles of a body that rotates about a point by 60 degrees."""
     turns = np.tile(np.eye(4), (FRAMES, 1, 1))
-    turns[:, :3, :3] = arrays.to_matrix(
-        arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), np.radians(60.0) * np.linspace(0.0, 1.0, FRAMES))
-    )
+    angles = np.radians(60.0) * np.linspace(0.0, 1.0, FRAMES)
+    turns[:, :3, :3] = arrays.to_matrix(arrays.from_axis_angle(np.array((0.0, 1.0, 0.0)), angles))
     turns[:, :3, 3] = pivot - turns[:, :3, :3] @ pivot
-    swivels = metrics.soles_over(frames.rig, turns[:, np.newaxis] @ world, FLOOR)
-    assert (seen_slides(frames, swivels)[:, 0].max() > MOST_SLIDE * figures.leg) == slides
+    return metrics.soles_over(frames.rig, turns[:, np.newaxis] @ world, FLOOR)
+
+
+@pytest.mark.parametrize(("ahead", "slides"), [(0.0, False), (-0.05, False), (0.2, True)])
+def test_a_foot_that_swivels_on_a_point_of_its_sole_does_not_slide(standing, ahead, slides):
+    """ahead: leg lengths from the ball. Behind it that is a point of the sole, 20% ahead none."""
+    frames, world, figures = standing
+    ball = metrics.soles_over(frames.rig, world, FLOOR).points[0, 0, BALL]
+    soles = swivelling(frames, world, ball + ahead * figures.leg * np.array((0.0, 0.0, 1.0)))
+    assert (seen_slides(frames, soles)[:, 0].max() > MOST_SLIDE * figures.leg) == slides
+
+
+@pytest.mark.parametrize(("height", "slides"), [(0.011, False), (0.013, True)])
+def test_a_foot_may_swivel_on_a_point_just_above_the_ground(standing, height, slides):
+    frames, world, figures = standing
+    soles = swivelling(frames, world, metrics.soles_over(frames.rig, world, FLOOR).points[0, 0, HEEL])
+    gap = soles.gap.copy()
+    gap[..., HEEL] = height * figures.leg
+    found = seen_slides(frames, replace(soles, gap=gap))[:, 0].max()
+    assert (found > MOST_SLIDE * figures.leg) == slides
 
 
 @pytest.mark.parametrize(("lifted", "slid"), [(0.0, False), (0.02, True)])

@@ -21,9 +21,9 @@ from kinema.solvers.body.roles import joint_of
 MOST_OFF = 0.02
 """Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""
 
-MOST_SLIDE, TOUCHES = 0.012, 0.006
-"""Leg lengths that a standing foot may slide: 1 cm of a person; and that a point of it is above the ground at most to
-touch it: one that is higher is on its way."""
+MOST_SLIDE, TOUCHES, STANDS = 0.012, 0.012, 0.006
+"""Leg lengths that a standing foot may slide: 1 cm of a person; and that a point of it is above the ground at most for
+the foot to swivel on it, and to stand on it: one that is higher is on its way."""
 
 SETTLES = 1 / 30
 """Seconds at the start and at the end in which a point of a sole settles and lifts off."""
@@ -94,7 +94,7 @@ def seen_slides(clip_frames: ClipFrames, soles: Soles) -> Any:
     """
     leg, settles = clip_frames.rig.leg_length, round(SETTLES / clip_frames.dt)
     touches = soles.found & (soles.gap < TOUCHES * leg)
-    stands = without_ends(clip_frames.stands & touches, settles)
+    stands = without_ends(clip_frames.stands & touches & (soles.gap < STANDS * leg), settles)
     beside = stands[..., HEEL] | stands[..., BALL]
     stands[..., TIP] &= ~beside
     touches[..., TIP] &= ~beside
