@@ -51,6 +51,10 @@ LEAST_BEND, LARGEST_BEND = 0.03, 0.8
 """Radians that toes are bent, by the median of all frames in which the foot stands flat, from which on they are
 straightened, and up to which: less is nothing, more is how the character stands."""
 
+LEAST_LIFT = 0.2
+"""Radians that toes are bent further down than that in one contact, in the mean, from which on they come out of the
+floor there: the ball moves as they do."""
+
 LEAST_SLIDE = 0.002
 """Leg lengths that a foot slides in a clip, at most, for nothing to be done."""
 
@@ -114,7 +118,7 @@ def _straight(toes: Any, sole: Any, flat: Any, up: Any, dt: float) -> Any:
     for _, contact in stretches(flat[:, np.newaxis]):
         more = usual - bends[contact]
         rests = len(more) >= FEWEST_FLAT / dt and np.ptp(more) < 2 * TOES.held
-        if rests and LEAST_BEND < more.mean() < LARGEST_BEND:
+        if rests and LEAST_LIFT < more.mean() < LARGEST_BEND:
             lifts = np.maximum(lifts, more.mean() * _share_around(contact, len(flat), REST_FADE / dt))
     own = arrays.unit(arrays.rotate(arrays.conj(toes), side)[flat].mean(axis=0))
     axis = arrays.rotate(toes, np.broadcast_to(own, side.shape))
