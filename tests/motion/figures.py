@@ -12,15 +12,18 @@ import numpy as np
 
 from kinema.model.clip import Clip
 from tests.motion.cases import Case
-from tests.motion.kinematics import FRAME, RATE, angles_between, pose_world, runs, smooth_over
+from tests.motion.kinematics import FRAME, RATE, angles_between, flat, pose_world, runs, smooth_over
 from tests.motion.playing import Motion
-from tests.motion.reference import Contact, Reference, reference_of
+from tests.motion.reference import ROLLS, Contact, Reference, reference_of
 
 TRIM = 3
 """Samples at both ends of a contact in which a foot settles and lifts off."""
 
 TOUCHES = 0.012
 """Leg lengths above the ground up to which a point touches it: one that is higher does not slide."""
+
+SAME_SIDE = 1e-6
+"""Share of its length that the least motion of a sole may differ from that of others of its points: rounding."""
 
 UNSEEN_SOLE = 0.02
 """Leg lengths that a sole may be thicker or thinner throughout where a file has no mesh to see it by."""
@@ -57,7 +60,8 @@ class Figures(NamedTuple):
     penetration: float
     """Deepest that any point of a sole is below the ground."""
     slide: float
-    """Farthest that a point of a sole moves along the ground while it stands in the clip and touches the ground."""
+    """Farthest that all of a sole that touches the ground moves along it while its foot stands in the clip, or the end
+    of a sole does that swivels more than in the clip."""
     beyond: float
     """Largest rotation of a joint in a 60 Hz frame beyond what the clip does in that frame, degrees."""
     flips: int
@@ -161,7 +165,7 @@ def measure(ground: Any, reference: Reference, shown: Shown) -> Figures:
     worst = {
         "hover": _hover(reference, gap, found) / leg,
         "penetration": _depths(reference, gap, found, ground, points, unseen) / leg,
-        "slide": _slides(reference, shown.world, normal, reference.stands & (gap < TOUCHES * leg)) / leg,
+        "slide": _slides(reference, shown.world, normal, found & (gap < TOUCHES * leg)) / leg,
     }
     for values in worst.values():
         values[np.arange(len(values)) % shown.every > 0] = 0.0
@@ -255,28 +259,93 @@ def _trimmed(contact: Contact, count: int) -> slice:
     return slice(first, max(first, contact.stop - TRIM if contact.stop < count else contact.stop))
 
 
-def _slides(reference: Reference, world: Any, normal: Any, standing: Any) -> Any:
-    """(F,): how far points of soles are along the ground from where they landed. Where no mesh shows how thick a sole
-    is, of the sole that slides least: as a foot rocks, points at other depths move otherwise.
+def _slides(reference: Reference, world: Any, normal: Any, touching: Any) -> Any:
+    """(F,): how far feet that stand have slid along the ground since they landed. A foot that swivels on a point of its
+    sole does not slide, wherever that point is: it slides as far as the part of it that touches the ground moves at
+    least. Nor may it swivel more than in the clip: the end of its sole slides by that. Where no mesh shows how thick a
+    sole is, that of the sole that slides least: as a foot rocks, points at other depths move otherwise.
+
+    touching: (F, L, K), which points are on the ground.
     """
+    stands, heights = _settled(reference.stands & touching), reference.points @ reference.up
+    pivots = touching & (heights < heights.min(axis=-1, keepdims=True) + ROLLS * reference.leg)
+    if (toes := reference.soles.toes) is not None:
+        pivots[..., toes] &= ~np.delete(stands, toes, axis=-1).any(axis=-1)
     depths = (0.0,) if reference.soles.seen else (-UNSEEN_SOLE, 0.0, UNSEEN_SOLE)
-    each = [_drifts(reference.soles.thicker(depth * reference.leg).points(world), normal, standing) for depth in depths]
-    return np.min(each, axis=0).max(axis=(1, 2))
+    each = [reference.soles.thicker(depth * reference.leg).points(world) for depth in depths]
+    slid = np.min([_slid(points, normal, stands.any(axis=-1), stands | pivots) for points in each], axis=0)
+    shown, touches = reference.soles.points(world), stands | pivots
+    swivelled = _swivelled(reference.points, shown, reference.up, stands.any(axis=-1), touches)
+    return np.maximum(slid, swivelled).max(axis=-1)
 
 
-def _drifts(points: Any, normal: Any, standing: Any) -> Any:
-    """(F, L, K): how far points of soles are along the ground from where they landed."""
-    drift = np.zeros(points.shape[:-1])
-    for foot, point in np.ndindex(*standing.shape[1:]):
-        for start, stop in runs(standing[:, foot, point]):
-            part = slice(start + TRIM if start else 0, stop - TRIM if stop < len(points) else stop)
-            if part.stop <= part.start:
-                continue
-            off = points[part, foot, point] - points[part.start, foot, point]
-            across = normal[part, foot, point]
-            off = off - across * (off * across).sum(axis=-1, keepdims=True)
-            drift[part, foot, point] = np.linalg.norm(off, axis=-1)
-    return drift
+def _settled(stands: Any) -> Any:
+    """Points that stand, (F, L, K), without the samples in which they settle and lift off."""
+    kept = np.zeros_like(stands)
+    for foot, point in np.ndindex(*stands.shape[1:]):
+        for start, stop in runs(stands[:, foot, point]):
+            last = stop - TRIM if stop < len(stands) else stop
+            kept[start + TRIM if start else 0 : max(last, 0), foot, point] = True
+    return kept
+
+
+def _slid(points: Any, normal: Any, stands: Any, touching: Any) -> Any:
+    """(F, L): how far the least moving part of what touches the ground, (F, L, K), has gone along it since each foot
+    came to stand, (F, L).
+    """
+    steps = np.diff(points, axis=0)
+    steps = steps - normal[1:] * (steps * normal[1:]).sum(axis=-1, keepdims=True)
+    least = least_of_hull(steps, touching[1:] & touching[:-1])
+    slid = np.zeros(stands.shape)
+    for foot in range(stands.shape[1]):
+        for start, stop in runs(stands[:, foot]):
+            slid[start + 1 : stop, foot] = np.linalg.norm(np.cumsum(least[start : stop - 1, foot], axis=0), axis=-1)
+    return slid
+
+
+def least_of_hull(vectors: Any, counted: Any) -> Any:
+    """(..., 3): the point nearest to zero of the convex hull of those of some vectors of a plane, (..., K, 3), that
+    count, (..., K); zero where none does.
+    """
+    first, second = np.triu_indices(vectors.shape[-2])
+    from_here, way = vectors[..., first, :], vectors[..., second, :] - vectors[..., first, :]
+    share = -(from_here * way).sum(axis=-1) / np.maximum((way * way).sum(axis=-1), np.finfo(float).tiny)
+    nearest = from_here + np.clip(share, 0.0, 1.0)[..., np.newaxis] * way
+    sizes = np.where(counted[..., first] & counted[..., second], (nearest * nearest).sum(axis=-1), np.inf)
+    which = sizes.argmin(axis=-1)[..., np.newaxis]
+    found = np.take_along_axis(nearest, which[..., np.newaxis], axis=-2)[..., 0, :]
+    # Of a hull around zero, some vectors are on the other side of it.
+    beyond = (vectors * found[..., np.newaxis, :]).sum(axis=-1) < (1.0 - SAME_SIDE) * (found * found).sum(-1)[..., None]
+    outside = counted.any(axis=-1) & ~(beyond & counted).any(axis=-1)
+    return np.where(outside[..., np.newaxis], found, 0.0)
+
+
+def _swivelled(clip: Any, shown: Any, up: Any, stands: Any, touching: Any) -> Any:
+    """(F, L): how far the end of what touches the ground, (F, L, K), goes around its middle, while a foot stands,
+    beyond how far it goes in the clip. clip, shown: (F, L, K, 3), points of soles.
+    """
+    counted, far = touching[1:] & touching[:-1], np.zeros(stands.shape)
+    (own, _), (turns, sizes) = (_turns(points, up, counted) for points in (clip, shown))
+    for foot in range(stands.shape[1]):
+        for start, stop in runs(stands[:, foot]):
+            part = slice(start, stop - 1), foot
+            of_clip, of_this = (np.ptp(np.cumsum(np.append(0.0, each[part] * sizes[part]))) for each in (own, turns))
+            far[start:stop, foot] = max(of_this - of_clip, 0.0)
+    return far
+
+
+def _turns(points: Any, up: Any, counted: Any) -> tuple[Any, Any]:
+    """Radians by which the points of each sole that count, (F - 1, L, K), rotate about up from sample to sample,
+    (F - 1, L), and how far the farthest of them is from their middle, (F - 1, L).
+    """
+    around, counts = flat(points, up), counted[..., np.newaxis]
+    before, after = (
+        (each - (each * counts).sum(axis=-2, keepdims=True) / np.maximum(counts.sum(axis=-2, keepdims=True), 1))
+        * counts
+        for each in (around[:-1], around[1:])
+    )
+    turns = np.arctan2((np.cross(before, after) @ up).sum(axis=-1), (before * after).sum(axis=(-1, -2)))
+    return turns, np.linalg.norm(after, axis=-1).max(axis=-1)
 
 
 def _lifted(reference: Reference, world: Any, ground: Any) -> float:

@@ -439,22 +439,15 @@ def travel_of(points: Any, hips: Any, up: Any, leg: float) -> Any:
 
 
 def _travel_of_many(heights: Any, velocity: Any, leg: float) -> Any:
-    """(3,): the same of spiders, who lift their long legs little: each leg moves back while it is in the lowest part of
-    its own way, alike.
+    """(3,): the same of spiders, whose long legs go back in arcs, each at a speed of its own: all of them go one way
+    while they are in the lowest part of their own way.
     """
     own = heights.min(axis=-1)
     lowest, highest = np.quantile(own, (0.02, 0.98), axis=0)
     low = heights < (lowest + np.minimum(LOW * leg, LOWEST_PART * (highest - lowest)))[:, np.newaxis]
-    moves = velocity[low]
-    if len(moves) < FEWEST:
-        return np.zeros(3)
-    off = np.linalg.norm(moves[:, np.newaxis] - moves[:: max(1, len(moves) // 60)], axis=-1)
-    middle = moves[:: max(1, len(moves) // 60)][np.argmin(np.quantile(off, 0.3, axis=0))]
-    near = np.linalg.norm(velocity - middle, axis=-1) < ALIKE * max(float(np.linalg.norm(middle)), WALKS * leg)
-    agree = moves[near[low]]
-    shows = (near & low).any(axis=(0, 2)).all() and len(agree) > len(moves) / 3
-    mean = agree.mean(axis=0) if len(agree) else np.zeros(3)
-    return -mean if shows and np.linalg.norm(mean) > WALKS * leg else np.zeros(3)
+    each = np.array([np.median(velocity[:, foot][low[:, foot]], axis=0) for foot in range(own.shape[1])])
+    middle = np.median(each, axis=0)
+    return -middle if (each @ middle).min() > 0.0 and np.linalg.norm(middle) > WALKS * leg else np.zeros(3)
 
 
 # --- contacts ---------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinema.motion import contacts
-from kinema.motion.runs import runs, without_noise
+from kinema.motion.runs import runs, without_ends, without_noise
 from kinema.motion.soles import BALL, HEEL, SoleMotion
 
 DT = 1 / 60
@@ -103,6 +103,15 @@ def test_a_contact_goes_on_where_it_is_a_little_faster_than_it_must_be():
     assert contacts.held_feet(moving, still, DT, np.zeros((60, 1), bool)).all()
     fast = soles(np.full((60, 3), 0.03), np.full((60, 3), 0.45))
     assert not contacts.held_feet(fast, still, DT, np.zeros((60, 1), bool)).any()
+
+
+def test_stretches_lose_their_ends_but_those_of_the_whole():
+    mask = np.zeros((30, 2), bool)
+    mask[:3, 0] = mask[6:12, 0] = mask[26:, 0] = mask[4:8, 1] = True
+    kept = without_ends(mask, 2)
+    assert np.flatnonzero(kept[:, 0]).tolist() == [0, 8, 9, 28, 29]
+    assert not kept[:, 1].any()
+    np.testing.assert_array_equal(without_ends(mask, 0), mask)
 
 
 @pytest.mark.parametrize(("way", "held"), [(0.1, True), (0.2, False)])

@@ -1,6 +1,7 @@
 """What the suite's judge may not hold against a bake."""
 
 import numpy as np
+import pytest
 
 import kinema as km
 from kinema.bake import BakeSettings, bake
@@ -12,7 +13,7 @@ from kinema.world.plane import Plane
 from tests.assets import asset
 from tests.motion.__main__ import KEEPS
 from tests.motion.cases import Case
-from tests.motion.figures import _fastest_near, _flips
+from tests.motion.figures import _fastest_near, _flips, _settled, _slid, _swivelled, least_of_hull
 from tests.motion.judging import found_contacts
 from tests.motion.kinematics import RATE
 from tests.motion.reference import reference_of
@@ -77,3 +78,74 @@ def test_captured_toes_bend_beside_a_ball_that_stands():
     stands, toes = reference.stands, reference.soles.toes
     assert stands[..., 1].any()
     assert not (stands[..., toes] & stands[..., 1]).any()
+
+
+UP = np.array((0.0, 1.0, 0.0))
+CORNERS = np.array(((-0.05, 0, -0.1), (0.05, 0, -0.1), (0.05, 0, 0.15), (-0.05, 0, 0.15)))
+"""A flat sole, in leg lengths."""
+
+
+def swivelled(degrees, pivot, along=0.0):
+    """(F, 1, 4, 3): the corners of a sole that rotates about a point and moves along, evenly."""
+    share = np.linspace(0.0, 1.0, 61)
+    turns = arrays.to_matrix(arrays.from_axis_angle(UP, np.radians(degrees) * share))
+    points = (
+        np.einsum("frc,kc->fkr", turns, CORNERS - pivot)
+        + pivot
+        + (along * share)[:, np.newaxis, np.newaxis] * (0.0, 0.0, 1.0)
+    )
+    return points[:, np.newaxis]
+
+
+def slid(points, touching=True):
+    stands = np.ones((len(points), 1), bool)
+    return _slid(points, np.broadcast_to(UP, points.shape), stands, np.full(points.shape[:-1], touching)).max()
+
+
+@pytest.mark.parametrize("pivot", [(0.0, 0.0, 0.0), (0.04, 0.0, 0.1), (-0.05, 0.0, 0.0)])
+def test_a_foot_that_swivels_on_any_point_of_its_sole_does_not_slide(pivot):
+    assert slid(swivelled(60.0, np.array(pivot))) < 1e-9
+
+
+def test_a_foot_that_swivels_about_a_point_beside_it_or_moves_along_slides():
+    assert slid(swivelled(60.0, np.array((0.25, 0.0, 0.0)))) == pytest.approx(0.2, rel=0.01)
+    assert slid(swivelled(0.0, np.zeros(3), along=0.1)) == pytest.approx(0.1)
+    assert slid(swivelled(30.0, np.zeros(3), along=0.5)) > 0.3
+
+
+def test_a_point_settles_and_lifts_off():
+    stands = np.zeros((40, 1, 4), bool)
+    stands[:2, 0, 0] = stands[10:30, 0, 1] = stands[35:, 0, 2] = stands[8:13, 0, 3] = True
+    kept = _settled(stands)[:, 0]
+    assert [np.flatnonzero(kept[:, k]).tolist() for k in range(4)] == [[], [*range(13, 27)], [38, 39], []]
+
+
+def test_a_foot_that_swivels_more_than_in_its_clip_slides():
+    still, little, much = (swivelled(degrees, np.zeros(3)) for degrees in (0.0, 20.0, 30.0))
+    stands, touching = np.ones((61, 1), bool), np.ones((61, 1, 4), bool)
+    size = np.linalg.norm(CORNERS - CORNERS.mean(axis=0), axis=-1).max()
+    assert _swivelled(little, still, UP, stands, touching).max() == 0.0
+    assert _swivelled(little, much, UP, stands, touching).max() == pytest.approx(np.radians(10.0) * size)
+    assert _swivelled(little, much, UP, stands, ~touching).max() == 0.0
+
+
+def test_the_least_of_a_hull_is_its_point_nearest_to_zero():
+    rng = np.random.default_rng(1)
+    vectors = rng.normal(size=(200, 6, 3)) * (1.0, 1.0, 0.0) + rng.normal(size=(200, 1, 3)) * (2.0, 2.0, 0.0)
+    found = least_of_hull(vectors, np.ones((200, 6), bool))
+    mixed = rng.dirichlet(np.full(6, 0.3), size=(200, 4000))
+    sampled = np.linalg.norm(np.einsum("nsk,nkc->nsc", mixed, vectors), axis=-1).min(axis=-1)
+    assert (np.linalg.norm(found, axis=-1) <= sampled + 1e-12).all()
+    assert np.linalg.norm(found, axis=-1) == pytest.approx(sampled, abs=0.15)
+    none = least_of_hull(vectors, np.zeros((200, 6), bool))
+    assert not none.any()
+
+
+def test_a_spider_walks_in_place_where_its_low_legs_all_go_back():
+    character = km.load(asset("gltf/m2m_spider.glb"))
+    walks, eats = (
+        reference_of(character, character.clips[name], np.arange(int(character.clips[name].duration * RATE)) / RATE)
+        for name in ("Walk", "Eating")
+    )
+    assert 0.6 < walks.travel[2] / walks.leg < 0.9
+    assert not eats.travel.any()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinema.demo import humanoid
-from kinema.motion.soles import BALL, HEEL, TIP, slides_of_points
+from kinema.motion.soles import BALL, HEEL, TIP, least_moving, slides_of_points
 
 FOOT = {HEEL: -0.08, BALL: 0.12, TIP: 0.2}
 """Metres along a foot."""
@@ -56,3 +56,17 @@ def test_a_foot_rolls_over_what_is_within_three_hundredths_of_a_leg_of_its_lowes
     whole = slid(HEEL, degrees=30.0, raised=0.5)
     found = slid(HEEL, degrees=30.0, raised=raised)
     assert found < 0.6 * whole if carries else found == pytest.approx(whole)
+
+
+@pytest.mark.parametrize(
+    ("ways", "counted", "least"),
+    [
+        (((-0.1, 0, 0), (0.3, 0, 0), (0.6, 0, 0)), (True, True, True), (0, 0, 0)),
+        (((-0.1, 0, 0), (0.3, 0, 0), (0.6, 0, 0)), (False, True, True), (0.3, 0, 0)),
+        (((0.2, 0.1, 0), (0.2, -0.1, 0), (0.9, 0, 0)), (True, True, False), (0.2, 0, 0)),
+        (((0.2, 0, 0), (0.2, 0, 0), (0.2, 0, 0)), (True, True, True), (0.2, 0, 0)),
+        (((0.2, 0, 0), (0.2, 0, 0), (0.2, 0, 0)), (False, False, False), (0, 0, 0)),
+    ],
+)
+def test_a_sole_moves_as_the_point_between_those_that_count_that_moves_least(ways, counted, least):
+    assert least_moving(np.array(ways, float), np.array(counted)) == pytest.approx(np.array(least, float))

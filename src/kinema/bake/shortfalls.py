@@ -11,28 +11,22 @@ from kinema import metrics
 from kinema.bake.animating import SETTLING
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.settings import MovingPoint
-from kinema.math import arrays
 from kinema.math.smoothing import smooth_gaussian
 from kinema.metrics import PARTS, Metrics, Soles
 from kinema.model.rig import Rig
-from kinema.motion.contacts import SHORTEST, STILL
-from kinema.motion.runs import nearest_set, stretches
-from kinema.motion.soles import BALL, HEEL, TIP
+from kinema.motion.runs import nearest_set, stretches, without_ends
+from kinema.motion.soles import BALL, HEEL, TIP, least_moving
 from kinema.solvers.body.roles import joint_of
 
 MOST_OFF = 0.02
 """Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""
 
-MOST_SLIDE, TOUCHES = 0.015, 0.012
-"""Leg lengths that a standing foot may slide: 1.5 cm of a person; and that a point of it is above the ground at most to
-touch it: one that is higher is on its way."""
-
-PASSED_SHARE = 0.15
-"""Share of the body's speed up to which a point of a sole stands: the faster a body passes over its foot, the less it
-is still."""
+MOST_SLIDE, TOUCHES, STANDS = 0.012, 0.012, 0.006
+"""Leg lengths that a standing foot may slide: 1 cm of a person; and that a point of it is above the ground at most for
+the foot to swivel on it, and to stand on it: one that is higher is on its way."""
 
 SETTLES = 1 / 30
-"""Seconds at the start and at the end of a contact in which a foot settles and lifts off."""
+"""Seconds at the start and at the end in which a point of a sole settles and lifts off."""
 
 MOST_LIFTED, OVER = 0.1, 0.15
 """Leg lengths that a body may be off its height above the ground in the clip, and seconds, standard deviation, over
@@ -80,7 +74,7 @@ def shortfalls(clip_frames: ClipFrames, played: Any, ground: Any, after: Metrics
     for values, most, what in (
         (after.penetration * after.planted, MOST_OFF, "a planted sole is {:.1%} of a leg below the ground"),
         (after.hover, MOST_OFF, "a planted sole is {:.1%} of a leg above the ground"),
-        (seen_slides(clip_frames, played, soles), MOST_SLIDE, "a standing foot slides by {:.1%} of a leg"),
+        (seen_slides(clip_frames, soles), MOST_SLIDE, "a standing foot slides by {:.1%} of a leg"),
         (after.shin, MOST_OFF, "a shin is {:.1%} of a leg inside the ground"),
     ):
         worst = values.max(axis=-1)
@@ -90,30 +84,27 @@ def shortfalls(clip_frames: ClipFrames, played: Any, ground: Any, after: Metrics
         yield f"feet jerk {ratio:.1f} times as much as in the clip"
 
 
-def seen_slides(clip_frames: ClipFrames, played: Any, soles: Soles) -> Any:
-    """(F, L): how far heels, balls and tips have slid along the ground since they came to stand there.
+def seen_slides(clip_frames: ClipFrames, soles: Soles) -> Any:
+    """(F, L): how far what touches the ground of each foot has slid along it since it came to stand.
 
-    A point of a sole stands where its foot is held, near the ground, and slow, for the body that passes over it: one
-    that is faster lands, lifts off, or is dragged as the clip has it. A tip stands only where the ball does not:
+    A foot stands where a point of its sole stands in the clip and touches the ground now, however fast it is there: one
+    that is fast in the clip as well lands, lifts off, or is dragged. It slides as far as the part of its sole moves
+    that moves least: a foot that swivels does so about a point of it. A tip stands only where the ball does not:
     captured toes wriggle.
     """
-    rig, dt, leg = clip_frames.rig, clip_frames.dt, clip_frames.rig.leg_length
-    body = np.gradient(arrays.across(played[:, rig.hips, :3, 3], clip_frames.up), dt, axis=0)
-    slow = np.maximum(STILL.speed * leg, PASSED_SHARE * np.linalg.norm(body, axis=-1))[:, np.newaxis, np.newaxis]
-    speeds = np.linalg.norm(np.gradient(soles.points, dt, axis=0), axis=-1)
-    stands = clip_frames.held[..., np.newaxis] & soles.found & (soles.gap < TOUCHES * leg) & (speeds < slow)
-    stands[..., TIP] &= soles.gap[..., BALL] >= TOUCHES * leg
-    settles, slid = round(SETTLES / dt), np.zeros(clip_frames.held.shape)
-    for point in (HEEL, BALL, TIP):
-        for foot, part in stretches(stands[..., point]):
-            first = part.start + settles if part.start else 0
-            last = part.stop - settles if part.stop < len(slid) else part.stop
-            if last - first < SHORTEST / dt:
-                continue
-            way, normal = (each[first:last, foot, point] for each in (soles.points, soles.normal))
-            way = way - way[0]
-            way = np.linalg.norm(way - normal * (way * normal).sum(axis=-1, keepdims=True), axis=-1)
-            slid[first:last, foot] = np.maximum(slid[first:last, foot], way)
+    leg, settles = clip_frames.rig.leg_length, round(SETTLES / clip_frames.dt)
+    touches = soles.found & (soles.gap < TOUCHES * leg)
+    stands = without_ends(clip_frames.stands & touches & (soles.gap < STANDS * leg), settles)
+    beside = stands[..., HEEL] | stands[..., BALL]
+    stands[..., TIP] &= ~beside
+    touches[..., TIP] &= ~beside
+    touches &= clip_frames.held[..., np.newaxis]
+    ways, normal = np.diff(soles.points, axis=0), soles.normal[1:]
+    ways = least_moving(ways - normal * (ways * normal).sum(axis=-1, keepdims=True), touches[1:] & touches[:-1])
+    slid = np.zeros(clip_frames.held.shape)
+    for foot, part in stretches(stands.any(axis=-1)):
+        way = np.cumsum(ways[part.start : part.stop - 1, foot], axis=0)
+        slid[part.start + 1 : part.stop, foot] = np.linalg.norm(way, axis=-1)
     return slid
 
 

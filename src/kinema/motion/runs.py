@@ -58,3 +58,15 @@ def without_noise(mask: Any, gap: float, fewest: float) -> Any:
     `fewest`; those at the first or the last frame stay.
     """
     return without_short(~without_short(~mask, gap), fewest)
+
+
+def without_ends(mask: Any, count: int) -> Any:
+    """Return the mask (F, ...) without the first and the last frames of each stretch, so many at each end; those at the
+    first or the last frame of all stay.
+    """
+    kept = mask.copy()
+    for _ in range(count):
+        before, after = np.roll(kept, 1, axis=0), np.roll(kept, -1, axis=0)
+        before[0], after[-1] = kept[0], kept[-1]
+        kept &= before & after
+    return kept

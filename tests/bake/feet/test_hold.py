@@ -150,6 +150,21 @@ def test_toes_that_are_bent_whenever_the_foot_stands_are_straightened_throughout
     assert arrays.angle_between(after[:, toe()], np.broadcast_to(straight, after[:, toe()].shape)).max() < 0.03
 
 
+@pytest.mark.parametrize(("radians", "stays"), [(-0.3, False), (0.3, True)])
+def test_toes_that_are_bent_into_the_floor_in_one_contact_come_out_of_it(radians, stays):
+    """Those that are bent up are meant."""
+    person, clip = standing(toe(), np.where(SAMPLES > 1.9, radians, 0.0))
+    translations, turned, scales = (part.copy() for part in clip.sample(SAMPLES).arrays())
+    translations[:, person.rig.hips, 1] += 0.3 * np.clip(1.0 - np.abs(SAMPLES - 1.8) / 0.3, 0.0, 1.0)
+    clip = Clip.from_poses("hop", person.rig.skeleton, Pose.of(translations, turned, scales), times=SAMPLES)
+    before, after = rotations(person, clip)
+    straight = person.rig.skeleton.rest.arrays()[1][toe()]
+    stands = SAMPLES > 2.2
+    bent = arrays.angle_between(after[stands, toe()], np.broadcast_to(straight, after[stands, toe()].shape))
+    assert bent == pytest.approx(0.3 if stays else 0.0, abs=0.01)
+    np.testing.assert_allclose(after[SAMPLES < 1.4], before[SAMPLES < 1.4], atol=1e-6)
+
+
 def test_toes_that_are_hardly_bent_or_curled_up_stay_as_they_are():
     for radians in (0.022, 1.0):
         before, after = (part[:, toe()] for part in rotations(*standing(toe(), np.full(len(wave(0.0)), radians))))

@@ -51,6 +51,10 @@ LEAST_BEND, LARGEST_BEND = 0.03, 0.8
 """Radians that toes are bent, by the median of all frames in which the foot stands flat, from which on they are
 straightened, and up to which: less is nothing, more is how the character stands."""
 
+LEAST_LIFT = 0.2
+"""Radians that toes are bent further down than that in one contact, in the mean, from which on they come out of the
+floor there: the ball moves as they do."""
+
 LEAST_SLIDE = 0.002
 """Leg lengths that a foot slides in a clip, at most, for nothing to be done."""
 
@@ -88,7 +92,9 @@ def rest_feet(clip_frames: ClipFrames, straighten: bool = True) -> ClipFrames:
         if leg.toe is not None:
             toe = int(leg.toe)
             if straighten and np.count_nonzero(flat[:, n]) >= FEWEST_FLAT / clip_frames.dt:
-                straight = _straight(arrays.rotation_of(world[:, toe]), soles[:, n], flat[:, n], clip_frames.up)
+                straight = _straight(
+                    arrays.rotation_of(world[:, toe]), soles[:, n], flat[:, n], clip_frames.up, clip_frames.dt
+                )
                 rotations[:, toe] = clip_frames.rotated(world, toe, straight, rotations[:, toe])
             rotations[:, toe] = _at_rest(rotations[:, toe], flat[:, n], TOES, fade)
         own = arrays.rotation_of(world[:, ankle])
@@ -97,19 +103,33 @@ def rest_feet(clip_frames: ClipFrames, straighten: bool = True) -> ClipFrames:
     return clip_frames.with_rotations(rotations)
 
 
-def _straight(toes: Any, sole: Any, flat: Any, up: Any) -> Any:
-    """(F, 4): the rotation, in world space, that straightens toes by as much as they are bent while the foot is flat.
+def _straight(toes: Any, sole: Any, flat: Any, up: Any, dt: float) -> Any:
+    """(F, 4): the rotation, in world space, that straightens toes by as much as they are bent while the foot is flat,
+    in the median; and by what they are bent down more than that in one contact: no foot stands flat with its toes in
+    the floor.
 
     toes: (F, 4), their rotations. sole: (F, 3, 3), heel, ball and tip. flat: (F,).
     """
     foot, along = sole[:, 1] - sole[:, 0], sole[:, 2] - sole[:, 1]
-    side = arrays.unit(np.cross(along, up))
-    bend = float(np.median((_pitch(along, up) - _pitch(foot, up))[flat]))
-    if not LEAST_BEND < abs(bend) < LARGEST_BEND:
-        bend = 0.0
+    side, bends = arrays.unit(np.cross(along, up)), _pitch(along, up) - _pitch(foot, up)
+    usual = float(np.median(bends[flat]))
+    usual = usual if LEAST_BEND < abs(usual) < LARGEST_BEND else 0.0
+    lifts = np.zeros(len(flat))
+    for _, contact in stretches(flat[:, np.newaxis]):
+        more = usual - bends[contact]
+        rests = len(more) >= FEWEST_FLAT / dt and np.ptp(more) < 2 * TOES.held
+        if rests and LEAST_LIFT < more.mean() < LARGEST_BEND:
+            lifts = np.maximum(lifts, more.mean() * _share_around(contact, len(flat), REST_FADE / dt))
     own = arrays.unit(arrays.rotate(arrays.conj(toes), side)[flat].mean(axis=0))
     axis = arrays.rotate(toes, np.broadcast_to(own, side.shape))
-    return arrays.from_axis_angle(axis, np.full(len(axis), -bend))
+    return arrays.from_axis_angle(axis, lifts - usual)
+
+
+def _share_around(contact: slice, count: int, fade: float) -> Any:
+    """(F,): 1 in a contact, fading to 0 in so many frames before and after."""
+    frames = np.arange(count)
+    away = np.maximum(np.maximum(contact.start - frames, frames - (contact.stop - 1)), 0)
+    return minimum_jerk(np.clip(1.0 - away / fade, 0.0, 1.0))
 
 
 def _pitch(ways: Any, up: Any) -> Any:
@@ -124,13 +144,12 @@ def _at_rest(rotations: Any, flat: Any, unrest: Unrest, fade: float) -> Any:
         part = slice(max(contact.start - reach, 0), contact.stop + reach)
         frames = np.arange(len(flat))[part]
         mean = arrays.unit(own[contact].sum(axis=0))
-        away = np.maximum(np.maximum(contact.start - frames, frames - (contact.stop - 1)), 0)
         # Before and after, what is added in the first and in the last frame fades.
         near = own[np.clip(frames, contact.start, contact.stop - 1)]
         added = arrays.mul(arrays.conj(near), np.broadcast_to(mean, near.shape))
         off = arrays.angle_between(near, mean)
         share = np.clip((unrest.left - off) / (unrest.left - unrest.held), 0.0, 1.0)
-        share = share * minimum_jerk(np.clip(1.0 - away / fade, 0.0, 1.0))
+        share = share * _share_around(contact, len(flat), fade)[part]
         none = np.broadcast_to(np.array((0.0, 0.0, 0.0, 1.0), own.dtype), near.shape)
         resting[part] = arrays.unit(arrays.mul(resting[part], arrays.slerp(none, added, share)))
     return resting
