@@ -75,7 +75,7 @@ def test_surfaces_are_where_they_should_be(file, surface, frame, mirrored):
 
 
 def test_where_surfaces_differ_weight_is_missing_in_the_file():
-    """Maya leaves out weights below 0.001: given to a joint that the file does not list, they explain the difference."""
+    """Maya leaves out weights below 0.001. Given to a joint that the file does not list, they explain all."""
     character = km.load(asset("fbx/maya_advanced_skinned_pivot_7700_ascii.fbx"), rig=False)
     document, want = character.source, vertices(asset("fbx/maya_advanced_skinned_pivot.obj"))
     (mesh,) = (each for each in document.each("Geometry") if document.below(each, "Deformer"))
