@@ -71,7 +71,7 @@ def three_world(jobs):
 
 
 def three_vrm(jobs):
-    """For each job of `three_vrm.mjs`: (frames, nodes, 4, 4), where three-vrm puts the nodes of a VRM file; and (frames,
+    """For each job of `three_vrm.mjs`: (frames, nodes, 4, 4), where three-vrm puts the nodes of a file; and (frames,
     bones), the lengths that it measured, as shares of the true ones.
     """
     _need(NODE_MODULES, "make test")

@@ -72,7 +72,8 @@ def read_channels(document: FbxDocument) -> dict[Element, list[ShapeChannel]]:
         for mesh, _ in document.above(deformer, "Geometry") if deformer.subtype == "BlendShape" else ():
             for channel, _ in document.below(deformer, "Deformer"):
                 document.budget.charge(_NUMBERS_A_SHAPE, channel.element)
-                shapes = [link.object for link in document.below(channel, "Geometry")]
+                driven = document.below(channel, "Geometry") if channel.subtype == "BlendShapeChannel" else []
+                shapes = [link.object for link in driven]
                 listed.append((mesh.element, channel, [shape for shape in shapes if shape.subtype == "Shape"]))
     named = iter(
         names.unique([each.name or channel.name or "shape" for _, channel, shapes in listed for each in shapes])

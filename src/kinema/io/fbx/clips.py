@@ -55,6 +55,12 @@ _WIDEST = 1.5
 _MERGED = 1e-3
 """Share of a frame within which two times count as one."""
 
+_SAMPLES_A_CALL = 50
+"""Samples that take as long as asking a curve for any."""
+
+_NUMBERS_A_CHECK = 16
+"""Charged for each node and channel of each take: whether it is animated."""
+
 _NUMBERS_A_SAMPLE = 40
 """Charged for each sample of each node: its transform, and what is computed on the way."""
 
@@ -71,9 +77,11 @@ def read_clips(
     clips = {}
     extent = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max(initial=0.0))
     for name, take in zip(names.unique([take.name or "take" for take in takes]), takes, strict=True):
+        document.budget.charge(_NUMBERS_A_CHECK * (len(nodes) + len(channels)), document.root)
         sampler = _Sampler(document, take, Mover(space, take), extent)
         tracks = [track for group in _groups(take, nodes, document.fps) for track in sampler.tracks(group, skeleton)]
-        shapes = [track for channel in channels for track in _shape_tracks(take, channel, document.fps)]
+        driven = [channel for channel in channels if channel.object.key in take.animated]
+        shapes = [track for channel in driven for track in _shape_tracks(take, channel, document.fps)]
         clips[name] = Clip(name, skeleton, tracks, (take.last - take.first) / TICKS, shapes=shapes)
         document.starts[name] = take.first / TICKS
     return clips
@@ -100,6 +108,7 @@ def _groups(take: Take, nodes: list[Node], fps: float) -> list[_Group]:
             continue
         moved.add(node)
         ticks, settled = _grid(take, _curves(take, node), fps, node.object.element)
+        node.object.element.budget.charge(_numbers(node, len(ticks)), node.object.element)
         groups.setdefault(ticks.tobytes() + settled.tobytes(), _Group(ticks, settled, [])).nodes.append(node)
     return list(groups.values())
 
@@ -112,6 +121,11 @@ def _curves(take: Take, node: Node) -> list[Curve]:
         above = above.parent
         curves += take.curves(above.key, SCALING)
     return curves
+
+
+def _numbers(node: Node, samples: int) -> int:
+    """Return what is charged for the scales above that a node is multiplied by, each time it is sampled."""
+    return _NUMBERS_A_SAMPLE * node.scalings * (samples + _SAMPLES_A_CALL)
 
 
 def _grid(take: Take, curves: list[Curve], fps: float, element: Element) -> tuple[Any, Any]:
@@ -191,7 +205,9 @@ class _Sampler:
         """Add samples of the only node of a group in the middle of ways that are off."""
         element = group.nodes[0].object.element
         for _ in range(_ROUNDS):
-            element.budget.charge(_NUMBERS_A_SAMPLE * int(off.sum()), element)
+            element.budget.charge(
+                _NUMBERS_A_SAMPLE * int(off.sum()) + _numbers(group.nodes[0], len(group.ticks)), element
+            )
             middles = (group.ticks[1:] + group.ticks[:-1])[off] / 2
             ticks = np.sort(np.concatenate((group.ticks, middles)))
             group = _Group(ticks, np.repeat(group.settled, 1 + off), group.nodes)
@@ -203,10 +219,8 @@ class _Sampler:
 
 
 def _shape_tracks(take: Take, channel: ShapeChannel, fps: float) -> list[ShapeTrack]:
-    """Return the tracks of the shapes of a channel; none if the take does not animate it."""
+    """Return the tracks of the shapes of a channel that a take animates."""
     curves, element = take.curves(channel.object.key, PERCENT), channel.object.element
-    if not curves:
-        return []
     ticks, settled = _grid(take, curves, fps, element)
     for _ in range(_ROUNDS):
         weights, off = channel.at(take, ticks), np.zeros(len(settled), bool)

@@ -28,6 +28,12 @@ _SAME = 1e-4
 """Difference of two transforms, as a share of their largest number, below which they count as equal; also the cosine
 between two axes that count as perpendicular."""
 
+_SINGULAR = 1e-12
+"""Determinant of a matrix whose largest number is 1, below which it has no usable inverse."""
+
+_NUMBERS_A_NODE = 10
+"""Charged for each node of the file, for each mesh that may have instances: the time it takes, in numbers."""
+
 Copies = dict[tuple[Key, Key], dict[Key, Node]]
 """For a node and a mesh that it shows, the copies of nodes by the keys of these."""
 
@@ -41,15 +47,20 @@ def add_instances(
         for geometry, _ in document.below(node.object, "Geometry"):
             showing.setdefault(geometry.key, (geometry, []))[1].append(node)
     whole, copies = list(nodes), Copies()
+    moving: set[Node] | None = None
     for geometry, where in showing.values():
         clusters = list(clusters_of(document, geometry)) if len(where) > 1 else []
+        if not clusters:
+            continue
+        document.budget.charge(_NUMBERS_A_NODE * len(nodes) * (1 + len(takes)), geometry.element)
+        moving = _moving(nodes, takes) if moving is None else moving
         needed = _with_parents(nodes, {link.object.key for each in clusters for link in document.below(each, "Model")})
         if not needed:
             continue
         element = clusters[0].element
         bind = matrix_of(element.at("TransformLink")) @ matrix_of(element.at("Transform"))
         for node in where:
-            if _stays(node, bind, takes, skeleton, space):
+            if node not in moving and _is_bound(node, bind, skeleton, space):
                 continue
             if len(whole) + len(needed) >= MOST_NODES:
                 element.fail(f"is shown by {len(where):,} nodes; with {MOST_NODES:,} nodes in all, copies included")
@@ -96,32 +107,38 @@ def _with_parents(nodes: list[Node], wanted: set[Key]) -> list[Node]:
     return [node for node in nodes if node in found]
 
 
-def _stays(node: Node, bind: Any, takes: list[Take], skeleton: Skeleton, space: Space) -> bool:
-    """Whether a node is always where it was when a skin was bound."""
+def _is_bound(node: Node, bind: Any, skeleton: Skeleton, space: Space) -> bool:
+    """Whether a node is at rest where it was when a skin was bound."""
     turned = np.eye(4)
     turned[:3, :3] = arrays.to_matrix(space.rotation)
     there, here = turned @ space.matrices(bind), skeleton.rest_world[node.shown]
-    if np.abs(there - here).max() > _SAME * np.abs(there).max():
-        return False
-    above: Node | None = node
-    while above is not None:
-        for name, static in above.static.items():
-            for _, channel in (each for take in takes for each in take.channels(above.key, name)):
+    return bool(np.abs(there - here).max() <= _SAME * np.abs(there).max())
+
+
+def _moving(nodes: list[Node], takes: list[Take]) -> set[Node]:
+    """Return the nodes that a take moves from where they are at rest, and those below them."""
+    found: set[Node] = set()
+    for node in nodes:
+        away = node.parent in found
+        for name, static in node.static.items():
+            for channel in (channel for take in takes for _, channel in take.channels(node.key, name)):
                 for curve, value in zip(channel.curves, static.tolist(), strict=True):
-                    if curve is not None and np.abs(curve.values - value).max() > _SAME * max(1.0, abs(value)):
-                        return False
-        above = above.parent
-    return True
+                    away |= curve is not None and np.abs(curve.values - value).max() > _SAME * max(1.0, abs(value))
+        if away:
+            found.add(node)
+    return found
 
 
 def _inverting(node: Node, bind: Any, joint: int) -> Node | None:
     """Return a node below another that inverts its bind transform, as a joint; None if it is no rotation and scale."""
-    size = np.abs(bind).max()
-    if abs(np.linalg.det(bind[:3, :3] / size)) < _SAME**3:
+    size = np.abs(bind[:3, :3]).max()
+    if not size > 0.0 or abs(np.linalg.det(bind[:3, :3] / size)) < _SINGULAR:
         return None
-    inverse = np.linalg.inv(bind)
-    scales = np.linalg.norm(inverse[:3, :3], axis=0)
-    axes = inverse[:3, :3] / scales
+    inverse = np.eye(4)
+    inverse[:3, :3] = np.linalg.inv(bind[:3, :3] / size)
+    lengths = np.linalg.norm(inverse[:3, :3], axis=0)
+    scales, axes = lengths / size, inverse[:3, :3] / lengths
+    inverse[:3, 3] = inverse[:3, :3] @ (-bind[:3, 3] / size)
     if np.linalg.det(axes) < 0:
         scales[0], axes[:, 0] = -scales[0], -axes[:, 0]
     if np.abs(axes.T @ axes - np.eye(3)).max() > _SAME:

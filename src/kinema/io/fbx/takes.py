@@ -34,6 +34,9 @@ _OLD = {"T": TRANSLATION, "R": ROTATION, "S": SCALING}
 _NUMBERS_A_KEY = 10
 """Charged for each key: what a `Curve` keeps, and what is computed from it."""
 
+_NUMBERS_A_CHANNEL = 200
+"""Charged for each channel of each layer of each take: several takes may list one layer."""
+
 Animated = tuple[Key, str]
 """A node by its key, and a property of it."""
 
@@ -205,6 +208,7 @@ def _layer(
         properties.whole("ScaleAccumulationMode") == 0,
     )
     for curves, property in document.below(layer, "AnimationCurveNode"):
+        document.budget.charge(_NUMBERS_A_CHANNEL, curves.element)
         if property == "Weight":
             made.weight = next((curve for curve in _curves(document, curves, known) if curve is not None), made.weight)
         for node, animated in document.above(curves, "Model") if not property else ():
