@@ -13,6 +13,9 @@ from kinema.errors import InputError, counted
 from kinema.model.sampling import INTERPOLATIONS
 from kinema.validation import Reals
 
+LARGEST_WEIGHT = 1e6
+"""Largest weight, positive or negative. Real ones are from 0 to 1, and some times that in exaggeration."""
+
 
 @dataclass(frozen=True, eq=False)
 class BlendShape:
@@ -50,7 +53,7 @@ class BlendShape:
             )
         if len(np.unique(vertices)) < len(vertices):
             raise InputError(f"{where}vertices has an index twice")
-        weight = validation.number(f"{where}weight", self.weight)
+        weight = validation.number(f"{where}weight", self.weight, -LARGEST_WEIGHT, LARGEST_WEIGHT)
         for name, value in (("vertices", vertices), ("offsets", offsets), ("weight", weight)):
             object.__setattr__(self, name, value)
 
@@ -113,9 +116,6 @@ class ShapeTrack:
         u = np.clip((times - self.times[before]) / span, 0.0, 1.0)
         leaving, arriving = self.values[before, 2] * span, self.values[before + 1, 0] * span
         start, end = values[before], values[before + 1]
-        return (
-            start
-            + u * leaving
-            + u**2 * (3 * (end - start) - 2 * leaving - arriving)
-            + u**3 * (2 * (start - end) + leaving + arriving)
-        )
+        squared, cubed = 3 * (end - start) - 2 * leaving - arriving, 2 * (start - end) + leaving + arriving
+        found = start + u * leaving + u**2 * squared + u**3 * cubed
+        return np.clip(found, -LARGEST_WEIGHT, LARGEST_WEIGHT)

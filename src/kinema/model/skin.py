@@ -13,7 +13,7 @@ from kinema import validation
 from kinema.compile.jit import batch, like
 from kinema.compile.threads import in_chunks
 from kinema.errors import InputError, counted
-from kinema.model.blend_shapes import BlendShape
+from kinema.model.blend_shapes import LARGEST_WEIGHT, BlendShape
 from kinema.validation import Reals
 
 THREADS_FROM = 16
@@ -116,8 +116,9 @@ class Skin:
         named = {}
         for shape in self.shapes:
             name = f"weights[{shape.name!r}]"
-            named[name] = validation.real(name, weights.get(shape.name, shape.weight))
-            validation.check_finite(name, named[name])
+            named[name] = validation.within(
+                name, weights.get(shape.name, shape.weight), -LARGEST_WEIGHT, LARGEST_WEIGHT
+            )
         batch = validation.batch_shape(named, dict.fromkeys(named, 0))
         found = np.broadcast_to(self.vertices, (*batch, *self.vertices.shape)).copy()
         for shape, weight in zip(self.shapes, named.values(), strict=True):

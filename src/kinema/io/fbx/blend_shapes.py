@@ -18,7 +18,7 @@ from kinema.io.fbx.element import Element
 from kinema.io.fbx.meshes import MaterialMesh
 from kinema.io.fbx.settings import Space
 from kinema.io.fbx.takes import PERCENT, Take, percent_of
-from kinema.model.blend_shapes import BlendShape
+from kinema.model.blend_shapes import LARGEST_WEIGHT, BlendShape
 
 _FULL = 100.0
 """Percentage at which a shape is reached, unless the file says so."""
@@ -57,7 +57,8 @@ class ShapeChannel:
         of_stops = np.zeros((len(percents), len(stops)))
         rows = np.arange(len(percents))
         of_stops[rows, after - 1], of_stops[rows, after] = 1.0 - share, share
-        return of_stops[:, np.searchsorted(stops, self.full)] * (self.full != 0.0)
+        found = of_stops[:, np.searchsorted(stops, self.full)] * (self.full != 0.0)
+        return np.clip(found, -LARGEST_WEIGHT, LARGEST_WEIGHT)
 
     def at(self, take: Take, ticks: Any) -> Any:
         """Return the weights at times of a take, (k, n)."""

@@ -17,7 +17,7 @@ from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import Document, ShapedNode
 from kinema.io.gltf.limits import NUMBERS_A_SHAPE
 from kinema.io.surfaces import Surface
-from kinema.model.blend_shapes import ShapeTrack
+from kinema.model.blend_shapes import LARGEST_WEIGHT, ShapeTrack
 
 WEIGHTS = "weights"
 """The path of channels that animate them."""
@@ -49,10 +49,11 @@ def _names(mesh: Cursor, count: int) -> tuple[str, ...]:
 def _weights(document: Document, node: Cursor, mesh: Cursor, count: int) -> tuple[float, ...]:
     none = (0.0,) * count
     try:
-        return node.numbers(WEIGHTS, mesh.numbers(WEIGHTS, none))
+        found = node.numbers(WEIGHTS, mesh.numbers(WEIGHTS, none))
     except FileError as problem:
         document.problems.append(f"{problem.problem}; they are taken for 0")
         return none
+    return tuple(min(max(weight, -LARGEST_WEIGHT), LARGEST_WEIGHT) for weight in found)
 
 
 def read_shape_tracks(
@@ -71,6 +72,7 @@ def read_shape_tracks(
         values = float64(normalised(array)).reshape(shape)
         if not np.isfinite(values).all():
             cursor.fail("has numbers that are not finite")
+        values = np.clip(values, -LARGEST_WEIGHT, LARGEST_WEIGHT)
         accessors.charge(2 * values.size + count * NUMBERS_A_SHAPE, animation)
         tracks += [ShapeTrack(name, times, values[..., i], how) for i, name in enumerate(node.names)]
     return tracks
