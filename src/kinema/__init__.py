@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kinema.io.points.load import load_points as load_points
     from kinema.io.points.take import PointTake as PointTake
     from kinema.model.character import Character as Character
+    from kinema.model.blend_shapes import BlendShape as BlendShape, ShapeTrack as ShapeTrack
     from kinema.model.clip import Clip as Clip, Event as Event, Track as Track
     from kinema.model.constraints import Constraint as Constraint
     from kinema.model.limits import Cone as Cone, Hinge as Hinge, Slider as Slider, SwingTwist as SwingTwist
@@ -128,6 +129,7 @@ _NAMES = {
     "kinema.io.points.load": "load_points",
     "kinema.io.points.take": "PointTake",
     "kinema.model.character": "Character",
+    "kinema.model.blend_shapes": "BlendShape ShapeTrack",
     "kinema.model.clip": "Clip Event Track",
     "kinema.model.constraints": "Constraint",
     "kinema.model.limits": "Cone Hinge Slider SwingTwist",

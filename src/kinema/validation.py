@@ -252,6 +252,20 @@ def whole_numbers(name: str, value: ArrayLike) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
+def increasing(name: str, value: ArrayLike) -> Reals:
+    """Return times, (K,), float64: one or more, in seconds, increasing, none negative."""
+    times = contiguous(real(name, value), np.float64)
+    if times.ndim != 1 or not times.size:
+        raise InputError(f"{name} must have shape (K,), one or more; got {times.shape}")
+    check_finite(name, times)
+    if times[0] < 0:
+        raise InputError(f"{name}[0] is {times[0]}; allowed are seconds of 0 or more")
+    if (np.diff(times) <= 0).any():
+        at = int(np.argmax(np.diff(times) <= 0)) + 1
+        raise InputError(f"{name}[{at}] is {times[at]}, after {times[at - 1]}; times must increase")
+    return times.copy() if times is value else times
+
+
 def booleans(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> NDArray[np.bool_]:
     """Convert to an array of booleans, of a shape if one is given."""
     try:

@@ -112,7 +112,7 @@ def everything():
     made.animation(
         (2, "scale", (0, 1), np.ones((6, 3))), (0, "rotation", (0, 1), np.tile(rotations[1], (6, 1))), how="CUBICSPLINE"
     )
-    made.animation((1, "weights", (0, 1), (0, 1)), (None, "scale", (0,), [(1, 1, 1)]), how="STEP")
+    made.animation((3, "weights", (0, 1), (0, 1)), (None, "scale", (0,), [(1, 1, 1)]), how="STEP")
     pulls = {
         "JOINTS_0": made.accessor([(0, 1, 2, 0)] * 3, "uint8"),
         "WEIGHTS_0": made.accessor([(100, 100, 55, 0)] * 3, "uint8", normalized=True),
@@ -361,6 +361,8 @@ def _check(character):
         palette = character.skeleton.palette(character.skeleton.rest)
         for skin in character.skins:
             assert skin.deform(palette).shape == skin.vertices.shape
+            for clip in character.clips.values():
+                assert skin.deform(palette, clip.shape_weights(clip.duration / 2)).shape == skin.vertices.shape
 
 
 def _timed(seeds):

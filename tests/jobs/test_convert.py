@@ -226,3 +226,23 @@ def test_wrong_options_are_named(option, value, message, tmp_path):
     result = invoke("convert", "nothing.glb", "-o", tmp_path / "out.glb", option, value)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_blend_shapes_are_cut_sampled_scaled_and_rotated(tmp_path):
+    data = build.binary(build.leg())
+    character = files.load_bytes(data, "leg.fbx", rig=False)
+    whole, again, inches = (
+        converted(data, "leg.fbx", ".glb", **options)[0]
+        for options in ({}, {"start": 0.2, "end": 0.8, "fps": 50.0}, {"unit": "cm", "up": "z"})
+    )
+    old = character.clips["Walk"]
+    (resampled,) = again.clips.values()
+    for time in (0.0, 0.25, 0.6):
+        assert resampled.shape_weights(time)["Smile"] == pytest.approx(old.shape_weights(0.2 + time)["Smile"], abs=1e-5)
+    for time in (0.1, 0.6):
+        one, other = (
+            skin.deform(each.skeleton.palette(each.clips["Walk"].sample(time)), each.clips["Walk"].shape_weights(time))
+            for each, skin in ((whole, whole.skins[0]), (inches, inches.skins[0]))
+        )
+        np.testing.assert_allclose(other / 100, one @ np.array([(1, 0, 0), (0, 0, 1), (0, -1, 0)]), atol=1e-5)
+        assert old.shape_weights(time)["Smile"] > 0.1

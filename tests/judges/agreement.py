@@ -27,28 +27,29 @@ def check_scenes(character, rest, clips, agrees=AGREES):
     check_scene(character, skeleton.rest, rest, agrees)
     for (name, clip), scenes in zip(character.clips.items(), clips, strict=True):
         for time, scene in zip(moments(clip), scenes, strict=True):
-            check_scene(character, clip.sample(time), scene, agrees, f"{name} at {time:g}")
+            when = f"{name} at {time:g}"
+            check_scene(character, clip.sample(time), scene, agrees, when, clip.shape_weights(time))
 
 
-def check_scene(character, pose, scene, agrees=AGREES, when="rest"):
-    """Raise unless three.js agrees in this pose. when: for the message."""
+def check_scene(character, pose, scene, agrees=AGREES, when="rest", weights=None):
+    """Raise unless three.js agrees in this pose, with these weights of blend shapes. when: for the message."""
     when = f"{character.name}, {when}"
     ours = by_nodes(character, character.skeleton.world(pose))
     # Surfaces of a character made in code become nodes too, behind its joints.
     assert distance(ours, scene.nodes[: len(ours)], character) < agrees, when
     if character.skins:  # None of compressed surfaces, which neither of us unpacks.
         assert len(scene.corners) == len(character.skins), when
-        apart = np.abs(corners(character, pose, scene.corners.shape[1]) - scene.corners).max()
+        apart = np.abs(corners(character, pose, weights, scene.corners.shape[1]) - scene.corners).max()
         assert apart < agrees * size(character), when
 
 
-def corners(character, pose, count):
+def corners(character, pose, weights, count):
     """(S, count, 3): positions of vertices, evenly spread over each surface."""
     palette = character.skeleton.palette(pose)
     found = []
     for skin in character.skins:
         every = skin.triangles.reshape(-1)
-        found.append(skin.deform(palette)[every[np.arange(count) * len(every) // count]])
+        found.append(skin.deform(palette, weights)[every[np.arange(count) * len(every) // count]])
     return np.array(found)
 
 

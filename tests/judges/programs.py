@@ -71,12 +71,17 @@ def three_world(jobs):
 
 
 def three_vrm(jobs):
-    """For each job of `three_vrm.mjs`: (frames, nodes, 4, 4), where three-vrm puts the nodes of a VRM file."""
+    """For each job of `three_vrm.mjs`: (frames, nodes, 4, 4), where three-vrm puts the nodes of a file; and (frames,
+    bones), the lengths that it measured, as shares of the true ones.
+    """
     _need(NODE_MODULES, "make test")
     answers = _ask([*node()[0], HERE / "three_vrm.mjs"], jobs)
     for answer in answers:
-        assert not isinstance(answer, dict), answer["error"]
-    return [np.reshape(answer, (len(answer), -1, 4, 4)).swapaxes(-1, -2) for answer in answers]
+        assert "error" not in answer, answer["error"]
+    return [
+        (np.reshape(answer["worlds"], (len(answer["worlds"]), -1, 4, 4)).swapaxes(-1, -2), np.array(answer["lengths"]))
+        for answer in answers
+    ]
 
 
 def blender_places(jobs):

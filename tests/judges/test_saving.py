@@ -119,10 +119,11 @@ FBX = [
         *("three_mixamo", "cmu_91_48", "cmu_91_50", "blender_293_half_skinned_7400_binary"),
         *("max_transformed_skin_7500_binary", "max_geometry_transform_instances_6100_ascii"),
         *("maya_zero_scale_pivot_7700_binary", "maya_mixed_inherit_mode_7700_ascii", "maya_axes_7700_ascii"),
+        *("maya_instanced_skin_7700_binary", "blender440_shape_weight_anim_7400_binary"),
     )
     if REWRITTEN
 ]
-"""People, skins, geometry beside its node, scales that are inherited in every way, several instances."""
+"""People, skins, geometry beside its node, scales that are inherited in every way, several instances, blend shapes."""
 
 
 @pytest.fixture(scope="module")

@@ -57,15 +57,14 @@ function surfacesOf(node, nodes) {
   return [node, ...node.children.filter((child) => !nodes.has(child))].filter((o) => o.isMesh && o.geometry.attributes.position)
 }
 
-// Corners of triangles, evenly spread; what morphs do is left out.
+// Corners of triangles, evenly spread, as morphs and joints move them.
 function cornersOf(mesh) {
   const { index, attributes } = mesh.geometry
   const count = index ? index.count : attributes.position.count
   return Array.from({ length: CORNERS }, (_, k) => {
     const corner = Math.floor((k * count) / CORNERS)
     const vertex = index ? index.getX(corner) : corner
-    const place = new Vector3().fromBufferAttribute(attributes.position, vertex)
-    if (mesh.isSkinnedMesh) mesh.applyBoneTransform(vertex, place)
+    const place = mesh.getVertexPosition(vertex, new Vector3())
     return place.applyMatrix4(mesh.matrixWorld).toArray()
   })
 }

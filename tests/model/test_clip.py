@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kinema.errors import InputError
 from kinema.math import arrays
+from kinema.model.blend_shapes import ShapeTrack
 from kinema.model.clip import Clip, Event, Track
 from kinema.model.pose import Pose
 from kinema.model.skeleton import Skeleton
@@ -565,3 +566,14 @@ def test_keys_in_single_precision_on_a_skeleton_in_double(values):
     clip = Clip("a", upright(), [Track(0, "translation", np.arange(len(values)), np.array(values, np.float32))])
     assert clip.sample(0.0).precision == np.float64
     np.testing.assert_array_equal(clip.sample(0.0).translations[0], (1, 2, 3))
+
+
+def test_shapes_have_weights_at_times():
+    tracks = [ShapeTrack("smile", (0, 2), (0, 1)), ShapeTrack("wink", (1,), (0.5,))]
+    clip = Clip("face", skeleton(), [], shapes=tracks)
+    assert clip.duration == 2.0
+    assert clip.shape_weights(0.5) == {"smile": 0.25, "wink": 0.5}
+    np.testing.assert_allclose(clip.shape_weights([[9.0], [2.5]], loop=True)["smile"], [[0.5], [0.25]])
+    assert clip.shape_weights(9.0)["smile"] == 1.0
+    with pytest.raises(InputError, match="clip 'face': shapes has two tracks of one shape"):
+        Clip("face", skeleton(), [], shapes=tracks[:1] * 2)

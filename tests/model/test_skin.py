@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kinema.errors import InputError
+from kinema.model.blend_shapes import BlendShape
 from kinema.model.pose import Pose
 from kinema.model.skin import Skin
 from tests import problems
@@ -151,3 +152,50 @@ def test_normals_rotate_with_their_joints():
     palette = skeleton.palette(type(skeleton.rest)(skeleton.rest.translations, poses(character, rng, 1, 1.0)[0]))
     rotated = np.einsum("vrc,vc->vr", palette[skin.joints[:, 0], :, :3], skin.normals)
     np.testing.assert_allclose(skin.deform_normals(palette), rotated, atol=1e-6)
+
+
+def shaped():
+    """A skin of the person with two shapes, one of which is not zero at rest, and palettes of three poses."""
+    character, rng = person(), np.random.default_rng(5)
+    skin = skin_of(character.skeleton, rng)
+    made = [BlendShape("a", (3, 1), rng.normal(size=(2, 3))), BlendShape("b", (1, 7), rng.normal(size=(2, 3)), 0.25)]
+    rest = character.skeleton.rest
+    turned = [Pose(rest.translations, rotations) for rotations in poses(character, rng, 3, 1.0)]
+    return replace(skin, shapes=made), np.stack([character.skeleton.palette(pose) for pose in turned])
+
+
+def moved_first(skin, weights):
+    """The skin whose vertices are where shapes move them, without shapes."""
+    vertices = skin.vertices.copy()
+    for shape in skin.shapes:
+        vertices[shape.vertices] += weights[shape.name] * shape.offsets
+    return replace(skin, vertices=vertices, shapes=())
+
+
+def test_shapes_move_vertices_before_joints_do():
+    skin, palettes = shaped()
+    for given, weights in (({}, {"a": 0.0, "b": 0.25}), ({"a": 2.0, "c": 1.0}, {"a": 2.0, "b": 0.25})):
+        np.testing.assert_allclose(skin.deform(palettes, given), moved_first(skin, weights).deform(palettes), atol=1e-6)
+
+
+def test_every_palette_may_have_weights_of_its_own():
+    skin, palettes = shaped()
+    found = skin.deform(palettes, {"a": [0.0, 1.0, -1.0], "b": 1.0})
+    for each, palette, a in zip(found, palettes, (0.0, 1.0, -1.0), strict=True):
+        np.testing.assert_allclose(each, moved_first(skin, {"a": a, "b": 1.0}).deform(palette), atol=1e-6)
+    one = skin.deform(palettes[:1], {"a": [1.0]})
+    assert one.shape == (1, *skin.vertices.shape)
+    with pytest.raises(InputError, match=r"weights have shape \(2,\), which does not fit \(3,\) palettes"):
+        skin.deform(palettes, {"a": [0.0, 1.0]})
+    with pytest.raises(InputError, match=r"weights\['a'\]"):
+        skin.deform(palettes, {"a": np.nan})
+    with pytest.raises(InputError, match="weights must be a dict"):
+        skin.deform(palettes, 1.0)
+
+
+def test_shapes_are_those_of_the_skin():
+    skin, _ = shaped()
+    with pytest.raises(InputError, match="shapes has two shapes of one name"):
+        replace(skin, shapes=[skin.shapes[0]] * 2)
+    with pytest.raises(InputError, match=r"shapes\[0\].vertices\[0\] is 99"):
+        replace(skin, shapes=[BlendShape("c", (99,), np.zeros((1, 3)))])

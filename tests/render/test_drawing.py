@@ -39,6 +39,19 @@ def _painted(character, look, theme, shift, time=0.0, clip=None):
         del THEMES["test"]
 
 
+def test_blend_shapes_are_drawn(person):
+    skin = person.skins[0]
+    everything = np.arange(len(skin.vertices))
+    wide = km.BlendShape("wide", everything, skin.vertices * (0.5, 0.0, 0.0))
+    red = np.tile((1.0, 0.0, 0.0), (len(skin.vertices), 1))
+    shaped = replace(person, skins=[replace(skin, shapes=[wide], colours=red)])
+    clip = km.Clip("swell", person.skeleton, [], shapes=[km.ShapeTrack("wide", (0, 1), (0, 1))])
+    look = Look(show="skin", view="front", size=SIZE)
+    pictures = [still(shaped, clip, time, look).astype(int) for time in (0.0, 0.5, 1.0)]
+    thin, half, fat = ((picture[..., 0] > 2 * picture[..., 2]).any(axis=0).sum() for picture in pictures)
+    assert thin < half < fat
+
+
 @pytest.mark.parametrize("view", [*VIEWS, (200.0, 35.0), (-20.0, -15.0)])
 def test_bones_are_drawn_where_they_project(person, view):
     """Joints, and the middles of bones, are inside what is drawn, and nothing is drawn far from them."""

@@ -8,12 +8,14 @@ of a skin, as nearly always, it is applied to the vertices; if not, the skin kee
 A surface without a skin follows its node, as if bound to it alone with an identity inverse-bind matrix.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from kinema.errors import InputError
+from kinema.model.blend_shapes import BlendShape
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
 
@@ -53,6 +55,7 @@ class Surface:
     """(V, k), indices into the joints of a skin; or None."""
     weights: Any
     """(V, k); or None."""
+    shapes: Sequence[BlendShape] = ()
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,8 @@ def _transformed(surface: Surface, matrix: Any, joints: Any, weights: Any, rebin
         if _invertible(matrix[np.newaxis])[0]:
             normals = unit_normals(vertices, triangles, normals @ np.linalg.inv(linear))
     try:
-        return Skin(vertices, triangles, joints, weights, normals, surface.colours, rebind)
+        shapes = [replace(shape, offsets=shape.offsets @ matrix[:3, :3].T) for shape in surface.shapes]
+        return Skin(vertices, triangles, joints, weights, normals, surface.colours, rebind, shapes)
     except InputError as problem:
         surface.cursor.fail(f"does not make a skin: {problem}")
 

@@ -11,6 +11,7 @@ from kinema.io import files, formats
 from kinema.io.gltf.document import Document
 from kinema.jobs.order import Order, Progress, choose_clips, encode_clips
 from kinema.math import arrays
+from kinema.model.blend_shapes import ShapeTrack
 from kinema.model.character import Character
 from kinema.model.clip import Clip, Event, Track
 from kinema.model.limits import Slider
@@ -81,10 +82,12 @@ class ConvertOrder(Order):
             )
         rate = self.fps or clip.fps or FPS
         times = np.arange(max(round((end - start) * rate), 1) + 1) / rate
-        poses = clip.sample(np.minimum(start + times, end))
+        at = np.minimum(start + times, end)
+        poses = clip.sample(at)
         events = [Event(event.time - start, event.name) for event in clip.events if start <= event.time <= end]
         events = [event for event in events if event.time <= times[-1]]
-        return Clip.from_poses(clip.name, clip.skeleton, poses, times=times, events=events)
+        part = Clip.from_poses(clip.name, clip.skeleton, poses, times=times, events=events)
+        return replace(part, shapes=[ShapeTrack(each.shape, times, each.at(at)) for each in clip.shapes])
 
     def _moved(self, character: Character) -> Character:
         """Return a character in the unit and with the up that are asked for."""
@@ -151,7 +154,6 @@ def scaled_and_rotated(character: Character, size: float, rotation: Any) -> Char
             full = np.tile(np.eye(4), (len(rebind), 1, 1))
             full[:, :3] = rebind
             rebind = (whole @ full @ np.linalg.inv(whole))[:, :3].astype(skin.rebind.dtype)
-        skins.append(
-            replace(skin, vertices=vertices.astype(np.float32), normals=normals.astype(np.float32), rebind=rebind)
-        )
+        shapes = [replace(shape, offsets=shape.offsets @ whole[:3, :3].T) for shape in skin.shapes]
+        skins.append(replace(skin, vertices=vertices, normals=normals, rebind=rebind, shapes=shapes))
     return Character(skeleton, clips, None, skins, character.name)

@@ -13,6 +13,7 @@ from kinema import validation
 from kinema.compile.threads import in_chunks
 from kinema.constants import ROUNDING_ROTATION, THREADS_FROM_POSES
 from kinema.errors import InputError, counted
+from kinema.model.blend_shapes import ShapeTrack
 from kinema.model.pose import Pose, flat_rows, unit_rotations
 from kinema.model.root_motion import Root, RootMotion
 from kinema.model.sampling import INTERPOLATIONS, PATHS, Channel, Tables, sample_rows, still, tables
@@ -61,7 +62,7 @@ class Track:
         validation.choice(f"{where}: path", self.path, PATHS)
         where = f"{where}, {self.path}"
         validation.choice(f"{where}: interpolation", self.interpolation, INTERPOLATIONS)
-        times = _increasing(f"{where}: times", self.times)
+        times = validation.increasing(f"{where}: times", self.times)
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", self._checked_values(f"{where}: values", len(times)))
 
@@ -133,6 +134,8 @@ class Clip:
         Seconds. None: until the last key.
     events
         In any order, none after the end.
+    shapes
+        What it does to the blend shapes of skins: at most one track per shape.
 
     Examples
     --------
@@ -148,6 +151,7 @@ class Clip:
     tracks: Sequence[Track] = field(repr=False)
     duration: float | None = None
     events: Sequence[Event] = ()
+    shapes: Sequence[ShapeTrack] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         where = f"clip {self.name!r}: "
@@ -157,7 +161,12 @@ class Clip:
             validation.instance(f"{where}tracks[{i}]", track, Track)
         tracks = tuple(self._indexed(track) for track in given)
         self._check_unique(tracks)
-        last = max((float(track.times[-1]) for track in tracks), default=0.0)
+        shapes = validation.sequence(f"{where}shapes", self.shapes, "tracks of shapes")
+        for i, shape in enumerate(shapes):
+            validation.instance(f"{where}shapes[{i}]", shape, ShapeTrack)
+        if len({shape.shape for shape in shapes}) < len(shapes):
+            raise InputError(f"{where}shapes has two tracks of one shape; allowed is one")
+        last = max((float(track.times[-1]) for track in (*tracks, *shapes)), default=0.0)
         duration = validation.number(f"{where}duration", last if self.duration is None else self.duration, 0.0)
         events = validation.sequence(f"{where}events", self.events, "events")
         for i, event in enumerate(events):
@@ -165,7 +174,13 @@ class Clip:
         events = tuple(sorted(events, key=lambda event: event.time))
         if events and events[-1].time > duration:
             raise InputError(f"{where}{events[-1]} is after the end, {duration:g}")
-        for name, value in (("tracks", tracks), ("duration", duration), ("events", events), ("_tables", {})):
+        for name, value in (
+            ("tracks", tracks),
+            ("duration", duration),
+            ("events", events),
+            ("shapes", shapes),
+            ("_tables", {}),
+        ):
             object.__setattr__(self, name, value)
 
     def _indexed(self, track: Track) -> Track:
@@ -235,6 +250,16 @@ class Clip:
         since = np.mod(times, self.duration)
         since = np.where(since >= self.duration, 0.0, since)  # np.mod rounds times just below 0 up to the duration.
         return np.rint((times - since) / self.duration), since
+
+    def shape_weights(self, t: ArrayLike, loop: bool = False) -> dict[str, Reals]:
+        """Return the weights of the blend shapes that the clip animates, as `Skin.deform` takes them.
+
+        t: seconds, (...), clamped to the clip, or looped.
+        """
+        times = validation.real("t", t).astype(np.float64)
+        validation.check_finite("t", times)
+        times = self.wrapped(times, validation.flag("loop", loop))
+        return {track.shape: track.at(times) for track in self.shapes}
 
     # --- events ------------------------------------------------------------------------------------------------
 
@@ -373,7 +398,7 @@ class Clip:
         rate, closed = validation.number("fps", fps, 0.0), validation.flag("closed", closed)
         if times is None and rate == 0.0:
             raise InputError("fps is 0; allowed are finite numbers above 0")
-        at = np.arange(poses.shape[0]) / rate if times is None else _increasing("times", times)
+        at = np.arange(poses.shape[0]) / rate if times is None else validation.increasing("times", times)
         if at.shape != poses.shape:
             raise InputError(f"times must be {poses.shape[0]}, one for each pose; got {at.shape}")
         if closed:
@@ -405,17 +430,3 @@ def _moved_keys(values: Any, rest: Any) -> int:
         if any((np.abs(values - sign * still_at) <= within).all() for sign in way[: 1 if rest.size < 4 else 2]):
             return keys
     return len(values)
-
-
-def _increasing(name: str, value: Any) -> Any:
-    """Check times, (K,): one or more, in seconds, increasing, none negative. Returns float64."""
-    times = validation.contiguous(validation.real(name, value), np.float64)
-    if times.ndim != 1 or not times.size:
-        raise InputError(f"{name} must have shape (K,), one or more; got {times.shape}")
-    validation.check_finite(name, times)
-    if times[0] < 0:
-        raise InputError(f"{name}[0] is {times[0]}; allowed are seconds of 0 or more")
-    if (np.diff(times) <= 0).any():
-        at = int(np.argmax(np.diff(times) <= 0)) + 1
-        raise InputError(f"{name}[{at}] is {times[at]}, after {times[at - 1]}; times must increase")
-    return times.copy() if times is value else times

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from kinema import validation
 from kinema.compile.jit import batch, like
 from kinema.compile.threads import in_chunks
 from kinema.errors import InputError, counted
+from kinema.model.blend_shapes import LARGEST_WEIGHT, BlendShape
 from kinema.validation import Reals
 
 THREADS_FROM = 16
@@ -36,6 +38,8 @@ class Skin:
         (V, 3), unit length.
     colours
         (V, 3): red, green and blue, 0 to 1. None: no colours.
+    shapes
+        `BlendShape`s, each with a name of its own, which move vertices before joints do.
     rebind
         (J, 3, 4), for a skin bound in another pose than its skeleton: for each joint, from the space of the vertices to
         the skeleton's bind space. None: the same pose.
@@ -55,6 +59,7 @@ class Skin:
     normals: Any
     colours: Any = None
     rebind: Any = None
+    shapes: Sequence[BlendShape] = ()
 
     def __repr__(self) -> str:
         return f"Skin({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
@@ -80,10 +85,21 @@ class Skin:
         _check_indices("joints", self.joints, None, "joints")
         if self.rebind is not None:
             object.__setattr__(self, "rebind", _matrices("rebind", self.rebind))
+        object.__setattr__(self, "shapes", validation.sequence("shapes", self.shapes, "shapes"))
+        for i, shape in enumerate(self.shapes):
+            validation.instance(f"shapes[{i}]", shape, BlendShape)
+            _check_indices(f"shapes[{i}].vertices", shape.vertices, count, "vertices")
+        if len({shape.name for shape in self.shapes}) < len(self.shapes):
+            raise InputError("shapes has two shapes of one name; each needs a name of its own")
 
-    def deform(self, palette: ArrayLike) -> Reals:
-        """Deform the vertices by palettes, (..., J, 3, 4): linear blend skinning. Returns (..., V, 3)."""
-        return self._blended(self.vertices, palette, 1.0)
+    def deform(self, palette: ArrayLike, weights: Mapping[str, ArrayLike] | None = None) -> Reals:
+        """Deform the vertices by palettes, (..., J, 3, 4): linear blend skinning. Returns (..., V, 3).
+
+        weights: of blend shapes by name, each a number or (...), as `Clip.shape_weights` returns them. Shapes that are
+        not named have their weight at rest; names of other skins are ignored.
+        """
+        given = validation.mapping("weights", {} if weights is None else weights, "weights by names of shapes")
+        return self._blended(self._shaped(given), palette, 1.0)
 
     def deform_normals(self, palette: ArrayLike) -> Reals:
         """Rotate the normals with the vertices by palettes, (..., J, 3, 4). Returns (..., V, 3), unit length where
@@ -93,9 +109,26 @@ class Skin:
         length = np.linalg.norm(found, axis=-1, keepdims=True)
         return found / np.where(length > 0.0, length, 1.0)
 
+    def _shaped(self, weights: Mapping[str, ArrayLike]) -> Reals:
+        """Return the vertices as blend shapes move them, (V, 3), or (..., V, 3) if weights are (...)."""
+        if not self.shapes:
+            return self.vertices
+        named = {}
+        for shape in self.shapes:
+            name = f"weights[{shape.name!r}]"
+            named[name] = validation.within(
+                name, weights.get(shape.name, shape.weight), -LARGEST_WEIGHT, LARGEST_WEIGHT
+            )
+        batch = validation.batch_shape(named, dict.fromkeys(named, 0))
+        found = np.broadcast_to(self.vertices, (*batch, *self.vertices.shape)).copy()
+        for shape, weight in zip(self.shapes, named.values(), strict=True):
+            if weight.any():
+                found[..., shape.vertices, :] += weight[..., np.newaxis, np.newaxis].astype(np.float32) * shape.offsets
+        return found
+
     def _blended(self, vectors: Any, palette: ArrayLike, moved: float) -> Reals:
-        """Vectors, (V, 3), blended between what the joints of each vertex make of them. moved: 1 for positions, 0 for
-        directions.
+        """Vectors, (V, 3) or (..., V, 3), blended between what the joints of each vertex make of them. moved: 1 for
+        positions, 0 for directions.
         """
         matrices = _matrices("palette", palette, batch=True)
         count = matrices.shape[-3]
@@ -106,6 +139,14 @@ class Skin:
             linear = matrices[..., :3] @ self.rebind
             matrices = np.concatenate((linear[..., :3], linear[..., 3:] + matrices[..., 3:]), axis=-1)
         rows = np.ascontiguousarray(matrices).reshape(-1, count, 12)
+        if vectors.ndim > 2:
+            try:
+                vectors = np.broadcast_to(vectors, (*matrices.shape[:-3], *self.vertices.shape))
+            except ValueError:
+                raise InputError(
+                    f"weights have shape {vectors.shape[:-2]}, which does not fit {matrices.shape[:-3]} palettes"
+                ) from None
+        vectors = np.ascontiguousarray(vectors).reshape(-1, *self.vertices.shape)
         out = np.empty((len(rows), len(self.vertices), 3), rows.dtype)
         in_chunks(_deform_range, len(rows), THREADS_FROM, vectors, self.joints, self.weights, moved, rows, out)
         return out.reshape(*matrices.shape[:-3], len(self.vertices), 3)
@@ -113,11 +154,14 @@ class Skin:
 
 @batch
 def _deform_range(start, stop, vertices, joints, weights, moved, palettes, out):
-    """Deform vertices, (V, 3), by palettes start to stop, (N, J, 12). moved: 0 for directions, which do not move."""
+    """Deform vertices by palettes start to stop, (N, J, 12). vertices: (N, V, 3), or (1, V, 3) for all palettes.
+    moved: 0 for directions, which do not move.
+    """
     zero, one = like(palettes[0, 0, 0], 0.0), like(palettes[0, 0, 0], moved)
     for n in range(start, stop):
-        for v in range(vertices.shape[0]):
-            x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
+        row = vertices[n % vertices.shape[0]]
+        for v in range(row.shape[0]):
+            x, y, z = row[v, 0], row[v, 1], row[v, 2]
             sx, sy, sz = zero, zero, zero
             for k in range(4):
                 share = weights[v, k]

@@ -5,6 +5,7 @@ Bones are spindles, joints are balls, and a person's head is a large ball.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -226,10 +227,11 @@ class Sculptor:
         if self.show != "bones" and not self.character.skins:
             raise InputError(f"show is {self.show!r}, but {self.character.name!r} has no skin; allowed is 'bones'")
 
-    def body(self, pose: Pose, space: DrawingSpace) -> DrawnBody:
+    def body(self, pose: Pose, weights: Mapping[str, Any], space: DrawingSpace) -> DrawnBody:
+        """Return what is drawn of a pose. weights: of blend shapes, by name."""
         return DrawnBody(
             None if self.show == "skin" else self._bones.mesh(space.points(self._joints(pose))),
-            None if self.show == "bones" else self._skin(pose, space),
+            None if self.show == "bones" else self._skin(pose, weights, space),
         )
 
     def outline(self, pose: Pose) -> Any:
@@ -250,13 +252,13 @@ class Sculptor:
         """Return (n, 3): positions of the joints that are drawn, in the character's space."""
         return self.character.skeleton.world(pose)[self._bones.joints, :3, 3].astype(np.float64)
 
-    def _skin(self, pose: Pose, space: DrawingSpace) -> Mesh:
+    def _skin(self, pose: Pose, weights: Mapping[str, Any], space: DrawingSpace) -> Mesh:
         """Return all skins as the pose deforms them, with new normals."""
         palette = self.character.skeleton.palette(pose)
         return joined(
             [
                 smoothed(
-                    space.points(skin.deform(palette).astype(np.float64)),
+                    space.points(skin.deform(palette, weights).astype(np.float64)),
                     skin.triangles,
                     self.theme.skin if skin.colours is None else skin.colours,
                 )

@@ -93,7 +93,7 @@ class Staging:
         return cls(sculptor, clip, look, space, np.concatenate((points - FLESH, points + FLESH), axis=1))
 
     def body(self, time: float) -> DrawnBody:
-        return self.sculptor.body(self.clip.sample(time), self.space)
+        return self.sculptor.body(self.clip.sample(time), self.clip.shape_weights(time), self.space)
 
     def renderer(self, points: Any, camera: PictureCamera, fine: int) -> Renderer:
         """Make a renderer for motion within these points (n, k, 3). fine: samples per pixel in each direction."""

@@ -12,7 +12,7 @@ from kinema.io.fbx import decode
 
 TICKS = 46_186_158_000
 
-HIPS, KNEE, MESH, SHAPE, SKIN, LOW, HIGH, SKY, TAKE, LAYER = range(101, 111)
+HIPS, KNEE, MESH, SHAPE, SKIN, LOW, HIGH, SKY, TAKE, LAYER, OTHER = range(101, 112)
 
 
 def element(name, *values, inside=()):
@@ -209,6 +209,20 @@ def cluster(key, indices, weights, transform, link):
     return element("Deformer", key, "SubDeformer::", "Cluster", inside=inside)
 
 
+def shape(key, name, positions, offsets):
+    """A shape that moves positions."""
+    inside = [element("Indexes", list(positions)), element("Vertices", [float(v) for each in offsets for v in each])]
+    return element("Geometry", key, f"Geometry::{name}", "Shape", inside=inside)
+
+
+def shapes(key, mesh, made, percent=0.0, full=()):
+    """Objects and links of shapes that a channel drives: the key of the channel is the one after `key`."""
+    inside = [element("DeformPercent", float(percent)), element("FullWeights", [float(each) for each in full])]
+    objects = [element("Deformer", key, "Deformer::", "BlendShape")]
+    objects += [element("Deformer", key + 1, "SubDeformer::Mood", "BlendShapeChannel", inside=inside), *made]
+    return objects, [("OO", key, mesh), ("OO", key + 1, key), *(("OO", each[1][0], key + 1) for each in made)]
+
+
 def moved(x, y, z):
     matrix = np.eye(4)
     matrix[:3, 3] = x, y, z
@@ -216,7 +230,9 @@ def moved(x, y, z):
 
 
 def leg():
-    """A file with a little of all there is: two joints, a skin, two materials, a take of two layers."""
+    """A file with a little of all there is: two joints, a skin on two nodes, two materials, two blend shapes, a take of
+    two layers.
+    """
     objects = [
         model(HIPS, "Hips", Lcl_Translation=(0, 100, 0)),
         model(KNEE, "Knee", Lcl_Translation=(0, -50, 0), PreRotation=(0, 0, 10), RotationOrder=2, InheritType=2),
@@ -230,7 +246,13 @@ def leg():
     links = [("OO", HIPS, 0), ("OO", KNEE, HIPS), ("OO", MESH, 0), ("OO", SHAPE, MESH), ("OO", SKIN, SHAPE)]
     links += [("OO", LOW, SKIN), ("OO", HIGH, SKIN), ("OO", KNEE, LOW), ("OO", HIPS, HIGH), ("OO", SKY, MESH)]
     weight = ("Weight", 50.0)
+    smiles = [shape(501, "Smile", (0, 2), [(0, 0, 5), (0, 2, 0)]), shape(502, "Grin", (2,), [(0, 0, 9)])]
+    objects.append(model(OTHER, "Other", "Mesh", Lcl_Translation=(80, 0, 0), Lcl_Rotation=(0, 90, 0)))
+    links += [("OO", OTHER, 0), ("OO", SHAPE, OTHER)]
+    percents = {"X": ((0, 1), (0, 100))}
     parts = [
+        shapes(400, SHAPE, smiles, full=(50, 100)),
+        animated(401, "DeformPercent", percents, key=980),
         take(layers=((LAYER, {}), (777, dict([weight])))),
         animated(HIPS, "Lcl Translation", {"Y": ((0, 0.5, 1), (100, 90, 100))}, static=(0, 100, 0)),
         animated(KNEE, "Lcl Rotation", {"X": ((0, 1), (0, 60), {"flags": [8 | 0x100, 8 | 0x4100]})}, key=920),

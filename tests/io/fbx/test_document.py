@@ -13,10 +13,11 @@ from tests.io.fbx.build import element, file, model, properties
 def test_all_forms_say_the_same(form, version):
     document = parse(form(build.leg(), version), "a.fbx")
     assert document.version in (version, 7400)
-    assert [each.name for each in document.each("Model")] == ["Hips", "Knee", "Skin"]
-    (geometry,) = document.each("Geometry")
-    assert [link.object.subtype for link in document.below(geometry, "Deformer")] == ["Skin"]
-    assert [link.object.name for link in document.above(geometry, "Model")] == ["Skin"]
+    assert [each.name for each in document.each("Model")] == ["Hips", "Knee", "Skin", "Other"]
+    geometry, smile, _ = document.each("Geometry")
+    assert [link.object.subtype for link in document.below(geometry, "Deformer")] == ["Skin", "BlendShape"]
+    assert [link.object.name for link in document.above(geometry, "Model")] == ["Skin", "Other"]
+    assert [link.object.name for link in document.above(smile, "Deformer")] == ["Mood"]
 
 
 @pytest.mark.parametrize("form", [build.binary, build.text])

@@ -7,6 +7,7 @@ import pytest
 
 import kinema as km
 from kinema.io.fbx.document import parse
+from kinema.io.fbx.instances import clusters_of, matrix_of
 from kinema.io.fbx.reader import read
 from tests.assets import FOLDER, asset
 from tests.io.fbx import build
@@ -15,13 +16,11 @@ TOLERANCE = 1e-4
 """Share of the surface's size."""
 
 NOT_EQUAL = {
-    # A surface with a skin, shown by two nodes that move apart from its joints. In Maya it moves with node and joints;
-    # here, as in glTF, with its joints alone. ufbx marks these surfaces too ("transform_skin").
-    "maya_instanced_skin": 1.0,
+    # A skin on two nodes. Files of version 6100 keep it at the first node alone, so the second shows a mesh without a
+    # skin, and the first, which is now the only one, follows the joints alone.
+    "maya_instanced_skin_6100": 1.0,
     # Weights below 0.001 are not in the file; those that are left are made to add up to 1.
     "maya_advanced_skinned_pivot": 1e-3,
-    # A shape moves the surface; shapes are not read.
-    "blender440_shape_weight_anim": 1.0,
 }
 """What is read otherwise, and how far off it may be."""
 
@@ -52,12 +51,13 @@ def distance(a, b):
 
 def shown(character, frame):
     """All vertices in the file's unit and axes at a frame; None: without a take."""
-    document, pose = character.source, character.skeleton.rest
+    document, pose, weights = character.source, character.skeleton.rest, {}
     if frame is not None and character.clips:
         clip = next(iter(character.clips.values()))
-        pose = clip.sample(frame / document.fps - document.starts[clip.name])
+        time = frame / document.fps - document.starts[clip.name]
+        pose, weights = clip.sample(time), clip.shape_weights(time)
     palette = character.skeleton.palette(pose)
-    return np.concatenate([skin.deform(palette) for skin in character.skins]) / document.metres
+    return np.concatenate([skin.deform(palette, weights) for skin in character.skins]) / document.metres
 
 
 @pytest.mark.parametrize(("file", "surface", "frame", "mirrored"), list(pairs()))
@@ -72,6 +72,33 @@ def test_surfaces_are_where_they_should_be(file, surface, frame, mirrored):
     exceptions = [most for name, most in NOT_EQUAL.items() if file.startswith(name)]
     assert off < (exceptions or [TOLERANCE])[0]
     assert not exceptions or off > TOLERANCE
+
+
+def test_where_surfaces_differ_weight_is_missing_in_the_file():
+    """Maya leaves out weights below 0.001. Given to a joint that the file does not list, they explain all."""
+    character = km.load(asset("fbx/maya_advanced_skinned_pivot_7700_ascii.fbx"), rig=False)
+    document, want = character.source, vertices(asset("fbx/maya_advanced_skinned_pivot.obj"))
+    (mesh,) = (each for each in document.each("Geometry") if document.below(each, "Deformer"))
+    points = np.pad(mesh.element.at("Vertices").numbers().reshape(-1, 3), ((0, 0), (0, 1)), constant_values=1.0)
+    weights, places = [], []
+    for cluster in clusters_of(document, mesh):
+        joint = character.skeleton.index(document.below(cluster, "Model")[0].object.name)
+        world = character.skeleton.rest_world[joint].copy()
+        world[:3, 3] /= document.metres
+        places.append((points @ (world @ matrix_of(cluster.element.at("Transform"))).T)[:, :3])
+        weights.append(np.zeros(len(points)))
+        if cluster.element.maybe("Indexes") is not None:
+            listed = cluster.element.at("Indexes").numbers(np.int64)
+            weights[-1][listed] = cluster.element.at("Weights").numbers()
+    weights, places, size = np.array(weights), np.array(places), np.ptp(want, axis=0).max()
+    missing = 1 - weights.sum(axis=0)
+    found = np.einsum("jp,jpc->pc", weights, places)
+    complete = missing < 1e-6
+    assert np.abs(want - found)[complete].max() < 1e-6 * size
+    assert missing[~complete].max() < 1e-3
+    for p in np.flatnonzero(~complete):
+        left = [want[p] - found[p] - missing[p] * places[j, p] for j in np.flatnonzero(weights[:, p] == 0)]
+        assert np.abs(left).max(axis=1).min() < 1e-6 * size
 
 
 @pytest.mark.parametrize(

@@ -101,16 +101,9 @@ def test_a_mesh_on_two_nodes_is_two_surfaces():
     )
 
 
-def test_a_skin_on_two_nodes_is_shown_once():
-    other = model(6, "Other", "Mesh", Lcl_Translation=(50, 0, 0))
-    character = skinned(BOTH, more=[other], also=[("OO", SHAPE, 6)])
-    assert len(character.skins) == 1
-    assert character.source.problems == ["'Other' shows the skin of another node, where its joints are"]
-
-
-def test_shapes_are_noted():
-    blend = element("Deformer", 400, "Deformer::", "BlendShape")
-    character = build.read(file([model(1, "A", "Mesh"), square(), blend], [("OO", SHAPE, 1), ("OO", 400, SHAPE)]))
+def test_shapes_of_old_files_are_noted():
+    mesh = element("Model", "Model::A", "Mesh", inside=[*square()[2], element("Shape", "Smile")])
+    character = build.read([element("Objects", inside=[mesh])], 6100)
     assert character.source.problems == ["mesh of 'A' has shapes; it is shown without them"]
 
 

@@ -104,4 +104,4 @@ def test_a_take_plays_when_it_says_or_while_there_are_keys(given, span):
 def test_takes_that_move_nothing_are_noted():
     document = parse(build.binary(file([model(1, "A"), *take("Empty")[0]], take()[1])), "a.fbx")
     assert read_takes(document) == []
-    assert document.problems == ["take 'Empty' animates no node; it is ignored"]
+    assert document.problems == ["take 'Empty' animates no node and no shape; it is ignored"]

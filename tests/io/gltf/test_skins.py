@@ -318,13 +318,6 @@ def test_light_on_a_screen():
     np.testing.assert_allclose(to_screen(np.array((0, 0.002, 0.21404, 1))), (0, 0.02584, 0.5, 1), atol=1e-5)
 
 
-def test_morph_targets_are_noted():
-    made, _ = square(targets=[{"POSITION": 0}])
-    assert made.read().source.problems == [
-        "meshes[0].primitives[0] has morph targets; its surface is shown without them"
-    ]
-
-
 def test_compressed_meshes_are_left_out_where_nothing_else_is_there():
     made, _ = square(extensions={DRACO: {"bufferView": 0, "attributes": {}}})
     assert len(made.read().skins) == 1

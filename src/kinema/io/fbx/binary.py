@@ -90,6 +90,14 @@ class BinaryElement(Element):
             self.fail("has values that end outside of it")
         return values
 
+    def first(self) -> Any:
+        if self._values is not None or not self._count or self._start >= self._inside:
+            return super().first()
+        try:
+            return self._value(self._start)[0]
+        except (IndexError, struct.error):
+            self.fail("has values that end outside of it")
+
     def _run(self) -> Any:
         """Return many numbers of one type as an array; None if the values are something else."""
         size, data, start = self._inside - self._start, self._data, self._start

@@ -14,12 +14,16 @@ from typing import Any, cast
 import numpy as np
 
 from kinema.io import names
+from kinema.io.fbx.blend_shapes import ShapeChannel
+from kinema.io.fbx.curves import Curve
 from kinema.io.fbx.document import FbxDocument
+from kinema.io.fbx.element import Element
 from kinema.io.fbx.nodes import Mover, Node, NodeMotion
 from kinema.io.fbx.settings import TICKS, Space
-from kinema.io.fbx.takes import Take
+from kinema.io.fbx.takes import PERCENT, Take
 from kinema.io.fbx.transforms import ROTATION, SCALING, TRANSLATION
 from kinema.math import arrays
+from kinema.model.blend_shapes import ShapeTrack
 from kinema.model.clip import Clip, Path, Track
 from kinema.model.skeleton import Skeleton
 
@@ -29,6 +33,9 @@ ANGLE_BOUND = 3e-3
 MOVE_BOUND = 3e-4
 """How far a position may be off there, as a share of the largest distance between two joints of the rest pose; and a
 scale."""
+
+SHAPE_BOUND = 1e-3
+"""How far the weight of a blend shape may be off there."""
 
 _CHECKED = (0.25, 0.75)
 """Shares of the time between two samples at which the way is checked: an even ease is half-way at half time."""
@@ -48,20 +55,34 @@ _WIDEST = 1.5
 _MERGED = 1e-3
 """Share of a frame within which two times count as one."""
 
+_SAMPLES_A_CALL = 50
+"""Samples that take as long as asking a curve for any."""
+
+_NUMBERS_A_CHECK = 16
+"""Charged for each node and channel of each take: whether it is animated."""
+
 _NUMBERS_A_SAMPLE = 40
 """Charged for each sample of each node: its transform, and what is computed on the way."""
 
 
 def read_clips(
-    document: FbxDocument, takes: list[Take], nodes: list[Node], skeleton: Skeleton, space: Space
+    document: FbxDocument,
+    takes: list[Take],
+    nodes: list[Node],
+    channels: list[ShapeChannel],
+    skeleton: Skeleton,
+    space: Space,
 ) -> dict[str, Clip]:
     """Return the clips by name, in the file's order. Sets the document's `starts`."""
     clips = {}
     extent = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max(initial=0.0))
     for name, take in zip(names.unique([take.name or "take" for take in takes]), takes, strict=True):
+        document.budget.charge(_NUMBERS_A_CHECK * (len(nodes) + len(channels)), document.root)
         sampler = _Sampler(document, take, Mover(space, take), extent)
         tracks = [track for group in _groups(take, nodes, document.fps) for track in sampler.tracks(group, skeleton)]
-        clips[name] = Clip(name, skeleton, tracks, (take.last - take.first) / TICKS)
+        driven = [channel for channel in channels if channel.object.key in take.animated]
+        shapes = [track for channel in driven for track in _shape_tracks(take, channel, document.fps)]
+        clips[name] = Clip(name, skeleton, tracks, (take.last - take.first) / TICKS, shapes=shapes)
         document.starts[name] = take.first / TICKS
     return clips
 
@@ -86,18 +107,29 @@ def _groups(take: Take, nodes: list[Node], fps: float) -> list[_Group]:
         if node.key not in take.animated and not inherited:
             continue
         moved.add(node)
-        ticks, settled = _grid(take, node, fps)
+        ticks, settled = _grid(take, _curves(take, node), fps, node.object.element)
+        node.object.element.budget.charge(_numbers(node, len(ticks)), node.object.element)
         groups.setdefault(ticks.tobytes() + settled.tobytes(), _Group(ticks, settled, [])).nodes.append(node)
     return list(groups.values())
 
 
-def _grid(take: Take, node: Node, fps: float) -> tuple[Any, Any]:
-    """Return the `ticks` of the group that a node belongs to, and what is `settled`."""
+def _curves(take: Take, node: Node) -> list[Curve]:
+    """Return the curves that the motion of a node depends on."""
     curves = [curve for name in (TRANSLATION, ROTATION, SCALING) for curve in take.curves(node.key, name)]
     above = node
     while above.moved_by_parent and above.parent is not None:
         above = above.parent
         curves += take.curves(above.key, SCALING)
+    return curves
+
+
+def _numbers(node: Node, samples: int) -> int:
+    """Return what is charged for the scales above that a node is multiplied by, each time it is sampled."""
+    return _NUMBERS_A_SAMPLE * node.scalings * (samples + _SAMPLES_A_CALL)
+
+
+def _grid(take: Take, curves: list[Curve], fps: float, element: Element) -> tuple[Any, Any]:
+    """Return the times at which curves are sampled, ticks, and what is `settled`, both as in a group."""
     if not curves:
         return np.array([float(take.first)]), np.zeros(0, bool)
     nearest = _MERGED * TICKS / fps
@@ -108,7 +140,7 @@ def _grid(take: Take, node: Node, fps: float) -> tuple[Any, Any]:
     held = all(curve.outside == ("C", "C") for curve in curves)
     first, last = (max(take.first, int(keys[0])), min(take.last, int(keys[-1]))) if held else (take.first, take.last)
     keys = keys[(keys >= take.first) & (keys <= take.last)]
-    frames = _frames(keys, first, last, fps, node)
+    frames = _frames(keys, first, last, fps, element)
     ends = np.array([take.first, take.last])[: 2 if len(keys) or len(frames) else 1]
     jumps = jumps[(jumps >= take.first) & (jumps <= take.last)]
     ticks = np.unique(np.concatenate((keys, frames, ends, jumps)).astype(np.float64))
@@ -117,11 +149,11 @@ def _grid(take: Take, node: Node, fps: float) -> tuple[Any, Any]:
     return ticks, dense | (gaps <= nearest)
 
 
-def _frames(keys: Any, first: int, last: int, fps: float, node: Node) -> Any:
+def _frames(keys: Any, first: int, last: int, fps: float, element: Element) -> Any:
     """Return the frames from one time to another that are not keys, (n,): ticks."""
     step = TICKS / fps
     count = max(int((last - first) / step) + 2, 0)
-    node.object.element.budget.charge(_NUMBERS_A_SAMPLE * (count + len(keys)), node.object.element)
+    element.budget.charge(_NUMBERS_A_SAMPLE * (count + len(keys)), element)
     frames = (np.arange(count) + np.ceil(first / step)) * step
     frames = frames[(frames > first) & (frames < last)]
     if not len(keys):
@@ -173,7 +205,9 @@ class _Sampler:
         """Add samples of the only node of a group in the middle of ways that are off."""
         element = group.nodes[0].object.element
         for _ in range(_ROUNDS):
-            element.budget.charge(_NUMBERS_A_SAMPLE * int(off.sum()), element)
+            element.budget.charge(
+                _NUMBERS_A_SAMPLE * int(off.sum()) + _numbers(group.nodes[0], len(group.ticks)), element
+            )
             middles = (group.ticks[1:] + group.ticks[:-1])[off] / 2
             ticks = np.sort(np.concatenate((group.ticks, middles)))
             group = _Group(ticks, np.repeat(group.settled, 1 + off), group.nodes)
@@ -182,6 +216,33 @@ class _Sampler:
             if not off.any():
                 break
         return group.ticks, motion
+
+
+def _shape_tracks(take: Take, channel: ShapeChannel, fps: float) -> list[ShapeTrack]:
+    """Return the tracks of the shapes of a channel that a take animates."""
+    curves, element = take.curves(channel.object.key, PERCENT), channel.object.element
+    ticks, settled = _grid(take, curves, fps, element)
+    for _ in range(_ROUNDS):
+        weights, off = channel.at(take, ticks), np.zeros(len(settled), bool)
+        for share in _CHECKED:
+            there = channel.at(take, ticks[:-1] + share * np.diff(ticks))
+            straight = weights[:-1] + share * np.diff(weights, axis=0)
+            off |= ~settled & (np.abs(straight - there).max(axis=1) > SHAPE_BOUND)
+        if not off.any():
+            break
+        element.budget.charge(_NUMBERS_A_SAMPLE * int(off.sum()), element)
+        ticks = np.sort(np.concatenate((ticks, ((ticks[1:] + ticks[:-1]) / 2)[off])))
+        settled = np.repeat(settled, 1 + off)
+    seconds = (ticks - take.first) / TICKS
+    rising = np.diff(seconds, prepend=-1.0) > 0
+    seconds, weights = seconds[rising], channel.at(take, ticks[rising])
+    tracks = []
+    for shape, values in zip(channel.shapes, weights.T, strict=True):
+        kept = _needed(seconds, values[:, np.newaxis], False, 1.0)
+        if np.ptp(values) <= _STRAIGHT:
+            kept = slice(0, 1)
+        tracks.append(ShapeTrack(shape.name, seconds[kept], values[kept]))
+    return tracks
 
 
 def _bounds(motion: NodeMotion, extent: float) -> tuple[float, float, float]:

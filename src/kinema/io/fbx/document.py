@@ -15,7 +15,7 @@ from kinema.errors import FileError
 from kinema.io import names
 from kinema.io.fbx import ascii, binary
 from kinema.io.fbx.element import Budget, Element, decoded
-from kinema.io.fbx.limits import NEWEST, OLDEST
+from kinema.io.fbx.limits import NEWEST, NUMBERS_A_LINK, OLDEST
 from kinema.io.source import Source
 
 SEVEN = 7000
@@ -46,9 +46,10 @@ class Properties:
         known: dict[str, tuple[Element, int]] = {}
         for holder, name, skipped in _PROPERTIES:
             inside = self._element.maybe(holder) if self._element is not None else None
-            for each in inside.each(name) if inside is not None else ():
-                if each.values and isinstance(each.values[0], bytes):
-                    known[decoded(each.values[0])] = (each, skipped)
+            for each in inside.children if inside is not None else ():
+                first = each.first() if each.name == name else None
+                if isinstance(first, bytes):
+                    known[decoded(first)] = (each, skipped)
         return known
 
     def _find(self, name: str, count: int) -> tuple[Element, int] | None:
@@ -132,8 +133,9 @@ class FbxDocument(Source):
         return any(key in SCENE for key, _ in self._above.get(owned.key, ()))
 
     def _links(self, ends: dict[Key, list[tuple[Key, str]]], end: Object | Key, kind: str) -> list[Link]:
-        key = end.key if isinstance(end, Object) else end
-        found = ((self._objects.get(other), name) for other, name in ends.get(key, ()))
+        listed = ends.get(end.key if isinstance(end, Object) else end, ())
+        self.budget.charge(NUMBERS_A_LINK * len(listed), self.root)
+        found = ((self._objects.get(other), name) for other, name in listed)
         return [Link(other, name) for other, name in found if other is not None and other.kind == kind]
 
 

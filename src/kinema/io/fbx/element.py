@@ -74,6 +74,10 @@ class Element:
         """Return the elements inside."""
         raise NotImplementedError
 
+    def first(self) -> Any:
+        """Return the first value, None without any. Files have many properties of which only the name is asked for."""
+        return next(iter(self.values), None)
+
     def line(self) -> int | None:
         """Return the line of the file, if it has lines."""
         return None

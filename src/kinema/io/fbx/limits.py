@@ -31,5 +31,8 @@ ask for any number of frames between them."""
 NUMBERS_A_BYTE = 8
 """How many more for each byte of the file."""
 
+NUMBERS_A_LINK = 16
+"""Charged for each connection of an object, each time they are looked through: the time it takes, in numbers."""
+
 NUMBERS_A_SURFACE = 4_000
 """Charged for each surface on top, and again for each node that shows it: the time it takes, in numbers."""

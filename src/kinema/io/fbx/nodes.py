@@ -52,6 +52,8 @@ class Node:
     """How it inherits the scale of its parent, where that makes a difference."""
     depth: int = 0
     """How many nodes above it inherit in such a way, one after the other."""
+    scalings: int = 0
+    """How many scales of nodes above its own is multiplied by."""
     split: bool = False
     """Whether it is two joints."""
     joint: int = 0
@@ -94,6 +96,7 @@ def read_nodes(document: FbxDocument, takes: list[Take]) -> list[Node]:
             )
             continue
         node.inherits, node.depth, parent.split = kind, parent.depth + 1, True
+        node.scalings = parent.scalings + (kind == AXIS_BY_AXIS)
     joint = 0
     for node in nodes:
         node.joint, node.shown = joint, joint + node.split
@@ -173,9 +176,9 @@ class Mover:
     def motions(self, nodes: list[Node], ticks: Any) -> list[NodeMotion]:
         """Return what several nodes do at the same times, (n,)."""
         pivots = Pivots.of([node.pivots for node in nodes])
-        t, r, s = (
-            np.stack([self._values(node, name, ticks) for node in nodes]) for name in (TRANSLATION, ROTATION, SCALING)
-        )
+        scales = _Scales(self, ticks)
+        t, r = (np.stack([self.values(node, name, ticks) for node in nodes]) for name in (TRANSLATION, ROTATION))
+        s = np.stack([scales.own(node) for node in nodes])
         orders = np.array([node.order for node in nodes])
         turns = np.empty((*r.shape[:2], 4))
         for order in np.unique(orders):
@@ -183,8 +186,8 @@ class Mover:
         t, turns, _ = pivots.local(t, turns, s)
         for i, node in enumerate(nodes):
             if node.moved_by_parent and node.parent is not None:
-                t[i] *= self._carried(node.parent, ticks)
-                s[i] = s[i] * self._handed_down(node, ticks)
+                t[i] *= scales.carried(node.parent)
+                s[i] = s[i] * scales.handed_down(node)
         t, turns = self._space.vectors(t), self._space.rotations(turns)
         for i, node in enumerate(nodes):
             if node.parent is None:
@@ -192,23 +195,40 @@ class Mover:
                 turns[i] = arrays.mul(self._space.rotation, turns[i])
         return [NodeMotion(*parts) for parts in zip(t, arrays.unit(turns), s, strict=True)]
 
-    def _values(self, node: Node, property: str, ticks: Any) -> Any:
+    def values(self, node: Node, property: str, ticks: Any) -> Any:
+        """Return a property of a node, (n, 3)."""
         static = node.static[property]
         if self._take is None:
             return np.tile(static, (len(ticks), 1))
         return self._take.values(node.key, property, static, ticks, node.order)
 
-    def _carried(self, node: Node, ticks: Any) -> Any:
-        """Return the scale of what a node shows, apart from that of the joints above, (n, 3)."""
-        return self._values(node, SCALING, ticks) * self._handed_down(node, ticks)
 
-    def _handed_down(self, node: Node, ticks: Any) -> Any:
+class _Scales:
+    """The scales of nodes at some times, each computed once."""
+
+    def __init__(self, mover: Mover, ticks: Any) -> None:
+        self._mover, self._ticks = mover, ticks
+        self._own: dict[Node, Any] = {}
+        self._carried: dict[Node, Any] = {}
+
+    def own(self, node: Node) -> Any:
+        """Return the scale of a node, (n, 3)."""
+        if node not in self._own:
+            self._own[node] = self._mover.values(node, SCALING, self._ticks)
+        return self._own[node]
+
+    def carried(self, node: Node) -> Any:
+        """Return the scale of what a node shows, apart from that of the joints above, (n, 3)."""
+        if node not in self._carried:
+            self._carried[node] = self.own(node) * self.handed_down(node)
+        return self._carried[node]
+
+    def handed_down(self, node: Node) -> Any:
         """Return the part of that scale which is not the node's own, (n, 3)."""
-        if node.inherits == WHOLE or node.parent is None:
-            return np.ones((len(ticks), 3))
-        if node.inherits == AXIS_BY_AXIS:
-            return self._carried(node.parent, ticks)
-        return self._handed_down(node.parent, ticks)
+        above = node
+        while above.inherits not in (WHOLE, AXIS_BY_AXIS) and above.parent is not None:
+            above = above.parent
+        return np.ones(3) if above.inherits == WHOLE or above.parent is None else self.carried(above.parent)
 
 
 def read_skeleton(document: FbxDocument, nodes: list[Node], space: Space) -> Skeleton:

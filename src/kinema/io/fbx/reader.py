@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kinema.io.fbx.blend_shapes import read_channels
 from kinema.io.fbx.clips import read_clips
 from kinema.io.fbx.document import FbxDocument, parse
+from kinema.io.fbx.instances import add_instances
 from kinema.io.fbx.nodes import read_nodes, read_skeleton
 from kinema.io.fbx.settings import read_space
 from kinema.io.fbx.skins import bind, read_shown, read_skins
@@ -24,8 +26,13 @@ def read(document: FbxDocument, name: str = "character") -> Character:
     takes = read_takes(document)
     nodes = read_nodes(document, takes)
     skeleton = read_skeleton(document, nodes, space)
-    shown = read_shown(document, nodes, space)
+    joints, copies = add_instances(document, nodes, takes, skeleton, space)
+    if copies:
+        skeleton = read_skeleton(document, joints, space)
+    shown = read_shown(document, nodes, copies, space)
     skeleton = bind(skeleton, shown, document)
-    skins = read_skins(document, shown, skeleton, space)
-    clips = read_clips(document, takes, nodes, skeleton, space)
+    channels = read_channels(document)
+    skins = read_skins(document, shown, channels, skeleton, space)
+    driven = [channel for each in channels.values() for channel in each]
+    clips = read_clips(document, takes, joints, driven, skeleton, space)
     return Character(skeleton, clips, skins=skins, name=name, source=document)

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from kinema.io.fbx.blend_shapes import ShapeChannel, shapes_of
 from kinema.io.fbx.document import SEVEN, FbxDocument, Key, Object
 from kinema.io.fbx.element import Element
+from kinema.io.fbx.instances import Copies, clusters_of, matrix_of
 from kinema.io.fbx.limits import NUMBERS_A_SURFACE
 from kinema.io.fbx.meshes import MaterialMesh, colours_of, read_meshes
 from kinema.io.fbx.nodes import Node
@@ -50,8 +52,8 @@ class Shown:
     """(P, k)."""
 
 
-def read_shown(document: FbxDocument, nodes: list[Node], space: Space) -> list[Shown]:
-    """Read what the nodes show: each mesh once for every node that shows it."""
+def read_shown(document: FbxDocument, nodes: list[Node], copies: Copies, space: Space) -> list[Shown]:
+    """Read what the nodes show: each mesh once for every node that shows it. copies: of nodes, for instances."""
     found: list[Shown] = []
     known: dict[int, list[MaterialMesh]] = {}
     joints = {node.key: node for node in nodes}
@@ -63,20 +65,14 @@ def read_shown(document: FbxDocument, nodes: list[Node], space: Space) -> list[S
             if not meshes:
                 continue
             document.budget.charge(NUMBERS_A_SURFACE + 30 * sum(len(mesh.vertices) for mesh in meshes), element)
-            skins = document.below(owner, "Deformer")
-            if any(link.object.subtype == "BlendShape" for link in skins):
+            if document.version < SEVEN and element.maybe("Shape") is not None:
                 document.problems.append(f"mesh of {node.object.name!r} has shapes; it is shown without them")
-            clusters = [
-                each.object
-                for link in skins
-                if link.object.subtype == "Skin"
-                for each in document.below(link.object, "Deformer")
-                if each.object.subtype == "Cluster"
-            ]
-            if clusters and any(each.element is element for each in found):
+            clusters = list(clusters_of(document, owner))
+            own = copies.get((node.key, owner.key))
+            if clusters and own is None and any(each.element is element for each in found):
                 document.problems.append(f"{node.object.name!r} shows the skin of another node, where its joints are")
                 continue
-            found.append(_shown(document, node, element, meshes, clusters, joints, space))
+            found.append(_shown(document, node, element, meshes, clusters, own or joints, space))
     return found
 
 
@@ -118,7 +114,7 @@ def _shown(
         joint = joints[target.key].shown
         if joint not in slots:
             slots[joint] = len(binds)
-            binds.append(_matrix(cluster.element.at("Transform")) @ placed)
+            binds.append(matrix_of(cluster.element.at("Transform")) @ placed)
         pulls.append((*_pulls(cluster.element, indices, weights), slots[joint]))
     if not pulls:
         return Shown(node, element, meshes, None, None, None)
@@ -130,16 +126,6 @@ def _shown(
     chosen, weights = _strongest(pulls, count, own)
     binding = Binding(np.array(list(slots)), space.matrices(np.array(binds)))
     return Shown(node, element, meshes, binding, chosen, weights)
-
-
-def _matrix(element: Element) -> Any:
-    """Read a matrix, (4, 4); a file writes it by columns."""
-    values = element.numbers()
-    if len(values) != 16:
-        element.fail(f"has {len(values)} numbers; a matrix has 16")
-    matrix = values.reshape(4, 4).T.copy()
-    matrix[3] = (0.0, 0.0, 0.0, 1.0)
-    return matrix
 
 
 def _pulls(cluster: Element, indices: Element, weights: Element) -> tuple[Any, Any]:
@@ -177,7 +163,13 @@ def bind(skeleton: Skeleton, shown: list[Shown], document: FbxDocument) -> Skele
     return bound(skeleton, [each.binding for each in shown if each.binding is not None], document.root)
 
 
-def read_skins(document: FbxDocument, shown: list[Shown], skeleton: Skeleton, space: Space) -> list[Skin]:
+def read_skins(
+    document: FbxDocument,
+    shown: list[Shown],
+    channels: dict[Element, list[ShapeChannel]],
+    skeleton: Skeleton,
+    space: Space,
+) -> list[Skin]:
     """Return the surfaces, each bound to its joints. skeleton: from `bind`."""
     skins = []
     for each in shown:
@@ -187,14 +179,15 @@ def read_skins(document: FbxDocument, shown: list[Shown], skeleton: Skeleton, sp
             vertices, normals, triangles = space.vectors(mesh.vertices), space.normals(mesh.normals), mesh.triangles
             if space.mirrored:
                 triangles = triangles[:, ::-1]
+            shapes = shapes_of(mesh, channels.get(each.element, []), space)
             colour = None
             if 0 <= mesh.material < len(colours):
                 colour = np.tile(to_screen(colours[mesh.material]), (len(vertices), 1))
             if each.binding is None:
-                surface = Surface(each.element, vertices, triangles, normals, colour, None, None)
+                surface = Surface(each.element, vertices, triangles, normals, colour, None, None, shapes)
                 skins.append(following(surface, each.node.shown, skeleton, placed))
                 continue
             slots, weights = each.slots[mesh.positions], each.weights[mesh.positions]
-            surface = Surface(each.element, vertices, triangles, normals, colour, slots, weights)
+            surface = Surface(each.element, vertices, triangles, normals, colour, slots, weights, shapes)
             skins.append(skinned(surface, each.binding, skeleton, document.problems))
     return skins

@@ -1,4 +1,4 @@
-"""Takes: what curves do to the properties of nodes, in layers.
+"""Takes: what curves do to the properties of nodes, and to the percentages of blend shapes, in layers.
 
 The first layer replaces the value that the node has. Each later one adds to it, or takes its place, by the layer's
 weight. The layer also says whether rotations are added angle by angle or as rotations, and scales as factors or as
@@ -25,11 +25,17 @@ from kinema.math import arrays
 _ADDITIVE, _OVERRIDE, _PASSTHROUGH = 0, 1, 2
 """Codes of BlendMode: add to what is below, take its place, or take its place by the layer's weight."""
 
+PERCENT = "DeformPercent"
+"""The property of a channel of blend shapes."""
+
 _OLD = {"T": TRANSLATION, "R": ROTATION, "S": SCALING}
 """Properties by the names of their channels in versions before 7."""
 
 _NUMBERS_A_KEY = 10
 """Charged for each key: what a `Curve` keeps, and what is computed from it."""
+
+_NUMBERS_A_CHANNEL = 200
+"""Charged for each channel of each layer of each take: several takes may list one layer."""
 
 Animated = tuple[Key, str]
 """A node by its key, and a property of it."""
@@ -95,7 +101,7 @@ class Take:
     """Ticks between which it plays."""
     layers: list[TakeLayer]
     animated: set[Key]
-    """Keys of the nodes that it moves."""
+    """Keys of the nodes and of the channels of blend shapes that it moves."""
 
     def channels(self, node: Key, property: str) -> Iterator[tuple[TakeLayer, TakeChannel]]:
         """Yield the layers that animate a property, from the lowest."""
@@ -122,7 +128,7 @@ class Take:
 
 
 def read_takes(document: FbxDocument) -> list[Take]:
-    """Read the takes that animate a node. Empty ones are left out and noted."""
+    """Read the takes that animate a node or a blend shape. Empty ones are left out and noted."""
     nodes = {node.key: node for node in document.each("Model")}
     read = _new_takes if document.version >= SEVEN else _old_takes
     takes = []
@@ -131,7 +137,7 @@ def read_takes(document: FbxDocument) -> list[Take]:
             document.root.fail(f"has more than {MOST_CLIPS:,} takes, the most that are allowed")
         animated = {node for layer in layers for node, _ in layer.channels}
         if not animated:
-            document.problems.append(f"take {name!r} animates no node; it is ignored")
+            document.problems.append(f"take {name!r} animates no node and no shape; it is ignored")
             continue
         takes.append(Take(name, *_span(span, layers), layers, animated))
     return takes
@@ -149,6 +155,12 @@ def _span(span: tuple[int, int] | None, layers: list[TakeLayer]) -> tuple[int, i
 
 def _static(node: Object, property: str) -> tuple[float, ...]:
     return node.properties.vector(property, (1.0, 1.0, 1.0) if property == SCALING else (0.0, 0.0, 0.0))
+
+
+def percent_of(channel: Object) -> float:
+    """Return the percentage of a channel of blend shapes without a take."""
+    written = channel.element.maybe(PERCENT)
+    return channel.properties.number(PERCENT, written.number() if written is not None else 0.0)
 
 
 # --- from version 7 --------------------------------------------------------------------------------------------
@@ -196,12 +208,18 @@ def _layer(
         properties.whole("ScaleAccumulationMode") == 0,
     )
     for curves, property in document.below(layer, "AnimationCurveNode"):
+        document.budget.charge(_NUMBERS_A_CHANNEL, curves.element)
         if property == "Weight":
             made.weight = next((curve for curve in _curves(document, curves, known) if curve is not None), made.weight)
         for node, animated in document.above(curves, "Model") if not property else ():
             if animated in _OLD.values() and node.key in nodes:
                 channel = _channel(curves.properties, _curves(document, curves, known), _static(node, animated))
                 made.channels.setdefault((node.key, animated), channel)
+        for shapes, animated in document.above(curves, "Deformer") if not property else ():
+            if animated == PERCENT:
+                static = (percent_of(shapes), 0.0, 0.0)
+                channel = _channel(curves.properties, _curves(document, curves, known), static)
+                made.channels.setdefault((shapes.key, animated), channel)
     return made, bool(properties.whole("Solo")), bool(properties.whole("Mute"))
 
 

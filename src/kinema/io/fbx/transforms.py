@@ -33,7 +33,9 @@ ONE = (1.0, 1.0, 1.0)
 def from_euler(degrees: Any, order: int = XYZ) -> Any:
     """Convert angles about x, y and z, (..., 3), to quaternions, (..., 4)."""
     if not np.any(degrees):
-        return np.tile((0.0, 0.0, 0.0, 1.0), (*degrees.shape[:-1], 1))
+        none = np.zeros((*degrees.shape[:-1], 4))
+        none[..., 3] = 1.0
+        return none
     first, second, third = (
         arrays.from_axis_angle(np.eye(3)[axis], np.radians(degrees[..., axis])) for axis in ORDERS[order]
     )

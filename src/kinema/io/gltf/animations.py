@@ -1,7 +1,7 @@
 """Animations: the channels of a document as clips, with their keys, each checked once.
 
-Channels that animate anything but a node's translation, rotation or scale (morph weights, extensions) are ignored: they
-count for the length of a clip and stay in the file.
+Channels that animate anything but a node's translation, rotation or scale or the weights of its blend shapes
+(extensions) are ignored: they count for the length of a clip and stay in the file.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from kinema.constants import LARGEST_FLOAT64
 from kinema.io import names
 from kinema.io.gltf.accessors import Accessors, float64, normalised
+from kinema.io.gltf.blend_shapes import WEIGHTS, read_shape_tracks
 from kinema.io.gltf.cursor import Cursor
-from kinema.io.gltf.document import Document
+from kinema.io.gltf.document import Document, ShapedNode
 from kinema.model.clip import Clip, Interpolation, Path, Track
 from kinema.model.sampling import INTERPOLATIONS, PATHS
 from kinema.model.skeleton import Skeleton
@@ -37,9 +38,9 @@ def read_clips(document: Document, skeleton: Skeleton, accessors: Accessors) -> 
     times, ignored = Times(document, accessors), Counter[str]()
     clips = {}
     for name, animation in zip(named, animations, strict=True):
-        groups, duration = _groups(document, animation, times, ignored)
+        groups, shaped, duration = _groups(document, animation, times, ignored)
         tracks = [track for kind, group in groups.items() for track in _tracks(animation, *kind, group, accessors)]
-        clips[name] = Clip(name, skeleton, tracks, duration)
+        clips[name] = Clip(name, skeleton, tracks, duration, shapes=read_shape_tracks(animation, shaped, accessors))
     document.problems += [f"channels that {what} are ignored: {count}" for what, count in ignored.items()]
     return clips
 
@@ -69,16 +70,22 @@ Groups = dict[tuple[str, str], list[tuple[int, Sampler]]]
 """Joints and their samplers, by path and interpolation."""
 
 
-def _groups(document: Document, animation: Cursor, times: Times, ignored: Counter[str]) -> tuple[Groups, float]:
-    """Read what an animation does to joints, and the time of its last key. ignored: counts its other channels."""
+def _groups(
+    document: Document, animation: Cursor, times: Times, ignored: Counter[str]
+) -> tuple[Groups, list[tuple[ShapedNode, Sampler]], float]:
+    """Read what an animation does to joints and to blend shapes, and the time of its last key.
+
+    ignored: counts its other channels.
+    """
     channels, joints = animation.each("channels"), document.joint_of_node
     samplers, targets = _samplers(animation, times), channels.under("target")
     nodes = targets.wholes("node", 0, len(joints) - 1, NO_NODE)
     keys = [samplers[which] for which in channels.wholes("sampler", 0, len(samplers) - 1)]
     groups: Groups = {}
+    shaped: list[tuple[ShapedNode, Sampler]] = []
     taken: set[tuple[int, str]] = set()
     for path, node, sampler in zip(targets.texts("path"), nodes, keys, strict=True):
-        if path not in PATHS:
+        if path not in PATHS and (path != WEIGHTS or node not in document.shaped):
             ignored[f"animate {names.readable(path)[:60]!r}"] += 1
         elif node == NO_NODE:
             ignored["have no node"] += 1
@@ -86,8 +93,11 @@ def _groups(document: Document, animation: Cursor, times: Times, ignored: Counte
             ignored["animate what another channel does"] += 1
         else:
             taken.add((node, path))
+            if path == WEIGHTS:
+                shaped.append((document.shaped[node], sampler))
+                continue
             groups.setdefault((path, sampler.interpolation), []).append((joints[node], sampler))
-    return groups, max((float(sampler.times[-1]) for sampler in keys), default=0.0)
+    return groups, shaped, max((float(sampler.times[-1]) for sampler in keys), default=0.0)
 
 
 def _tracks(

@@ -6,7 +6,7 @@ import json
 import struct
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from kinema.errors import FileError
 from kinema.io.gltf.cursor import Cursor
@@ -59,6 +59,14 @@ def detect(head: bytes) -> bool:
     return head.startswith((MAGIC, b"{"))
 
 
+class ShapedNode(NamedTuple):
+    """The blend shapes of what a node shows, in the order of the file."""
+
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    """At rest."""
+
+
 @dataclass(eq=False)
 class Document(Source):
     """A glTF file."""
@@ -75,6 +83,8 @@ class Document(Source):
     """Where buffers beside the file are looked for; None: nowhere."""
     joint_of_node: tuple[int, ...] = ()
     """The joint of each node."""
+    shaped: dict[int, ShapedNode] = field(default_factory=dict, repr=False)
+    """The blend shapes of each node that has some."""
     clips: tuple[Clip, ...] = field(default=(), repr=False)
     """The clips of the file, in its order."""
 

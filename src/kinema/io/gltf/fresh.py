@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.io.gltf.document import ShapedNode
 from kinema.io.gltf.output import INDICES, VERTICES, Output, Stored, float32, local_transform
 from kinema.io.gltf.skins import to_light
 from kinema.io.names import unique
@@ -31,8 +32,14 @@ def fresh(character: Character) -> Output:
         bound = bound_at_rest
         if skin.rebind is not None:
             bound = _add_skin(output, skeleton, skeleton.inverse_bind @ as_4x4(skin.rebind))
-        mesh = output.add("meshes", {"name": name, "primitives": [_primitive(output, skin)]})
-        top.append(output.add("nodes", {"name": name, "mesh": mesh, "skin": bound}))
+        mesh: dict[str, Any] = {"name": name, "primitives": [_primitive(output, skin)]}
+        shaped = ShapedNode(tuple(shape.name for shape in skin.shapes), tuple(shape.weight for shape in skin.shapes))
+        if skin.shapes:
+            mesh |= {"weights": list(shaped.weights), "extras": {"targetNames": list(shaped.names)}}
+        node = output.add("nodes", {"name": name, "mesh": output.add("meshes", mesh), "skin": bound})
+        top.append(node)
+        if skin.shapes:
+            output.shaped[node] = shaped
     output.add("scenes", {"name": character.name, "nodes": top})
     return output
 
@@ -64,12 +71,15 @@ def _primitive(output: Output, skin: Skin) -> dict[str, Any]:
     }
     if skin.colours is not None:
         attributes["COLOR_0"] = Stored(to_light(np.clip(skin.colours, 0.0, 1.0)).astype("<f4"))
+    count = len(skin.vertices)
+    targets = [{"POSITION": output.add_sparse(each.vertices, each.offsets, count)} for each in skin.shapes]
     small = len(skin.vertices) < np.iinfo(np.uint16).max  # The largest index is reserved.
     indices = Stored(skin.triangles.reshape(-1, 1).astype("<u2" if small else "<u4"))
     return {
         "attributes": {name: output.add_arrays([stored], VERTICES)[0] for name, stored in attributes.items()},
         "indices": output.add_arrays([indices], INDICES)[0],
         "material": 0,
+        **({"targets": targets} if targets else {}),
     }
 
 

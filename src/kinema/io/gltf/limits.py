@@ -24,5 +24,8 @@ NUMBERS_A_VERTEX = 14
 NUMBERS_A_SURFACE = 4_000
 """Charged for each surface on top, and again for each node that shows it: the time it takes, in numbers."""
 
+NUMBERS_A_SHAPE = 1_000
+"""Charged for each blend shape, of each surface, each node that shows it and each clip that animates it."""
+
 NUMBERS_A_BOUND_JOINT = 64
 """Charged for each joint of each skin: its matrix, and what is computed from it."""

@@ -12,7 +12,9 @@ import numpy as np
 
 from kinema.errors import InputError
 from kinema.io.gltf.accessors import COMPONENTS, SHAPES
-from kinema.io.gltf.document import MAGIC
+from kinema.io.gltf.blend_shapes import WEIGHTS, keys_of
+from kinema.io.gltf.document import MAGIC, ShapedNode
+from kinema.model.blend_shapes import ShapeTrack
 from kinema.model.clip import Clip, Track
 from kinema.model.skeleton import Skeleton
 
@@ -54,6 +56,8 @@ class Output:
     def __init__(self, tree: Mapping[str, Any], binary: bytes = b"", chunks: bytes = b"") -> None:
         self.json = dict(tree)
         self._own: set[str] = set()
+        self.shaped: dict[int, ShapedNode] = {}
+        """The blend shapes of each node that has some."""
         self._pieces, self._length = [binary], len(binary)
         self._before = len(binary)
         self._chunks = chunks
@@ -96,6 +100,20 @@ class Output:
             data += bytes(-len(data) % ALIGNMENT)
         self.add_view(bytes(data), target)
         return accessors
+
+    def add_sparse(self, rows: Any, values: Any, count: int) -> int:
+        """Add an array of float32, (count, n), that is zero except for some rows, and return its accessor."""
+        order = np.argsort(rows)
+        indices, some = rows[order].astype("<u4"), float32(values[order], "offsets of a blend shape")
+        whole = np.concatenate((some, np.zeros((int(len(rows) < count), some.shape[1]), "<f4")))
+        accessor = {**_accessor(Stored(whole, bounded=True), 0, 0), "count": count, "bufferView": None}
+        if len(rows):
+            accessor["sparse"] = {
+                "count": len(rows),
+                "indices": {"bufferView": self.add_view(indices.tobytes()), "componentType": _CODES[indices.dtype]},
+                "values": {"bufferView": self.add_view(some.tobytes())},
+            }
+        return self.add("accessors", accessor)
 
     def _append(self, data: bytes) -> None:
         self._pieces.append(data)
@@ -158,22 +176,27 @@ def float32(array: Any, what: str) -> Any:
 class _Keys:
     """A track as the file stores it, in float32."""
 
-    joint: int
+    target: int
+    """The joint that it moves, or the node whose blend shapes it weighs."""
     path: str
     interpolation: str
     times: Any
     """(K,)."""
     values: Any
-    """(K, n), or (K, 3, n) for a cubic spline."""
+    """(K, n), or (K, 3, n) for a cubic spline; weights of n blend shapes."""
 
 
 def add_clip(output: Output, name: str, clip: Clip, node_of_joint: Sequence[int]) -> None:
-    """Add a clip as an animation. node_of_joint: the node of each joint.
+    """Add a clip as an animation, with what it does to the blend shapes that the output knows. node_of_joint: the node
+    of each joint.
 
     Tracks keep their keys and interpolation; tracks that stay at rest are omitted. In glTF a clip ends at its last
     key: if the clip is longer, one track repeats its last value at the end.
     """
-    tracks = _whole([_keys(clip, track) for track in clip.tracks], clip)
+    tracks = [_keys(clip, track) for track in clip.tracks]
+    named = {track.shape: track for track in clip.shapes}
+    tracks += [keys for node, each in output.shaped.items() if (keys := _shape_keys(clip, node, each, named))]
+    tracks = _whole(tracks, clip)
     arrays: list[Stored] = []
     inputs: dict[bytes, int] = {}
     for track in tracks:
@@ -181,31 +204,46 @@ def add_clip(output: Output, name: str, clip: Clip, node_of_joint: Sequence[int]
             inputs[track.times.tobytes()] = len(arrays)
             arrays.append(Stored(track.times[:, np.newaxis], bounded=True))
     outputs = len(arrays)
-    arrays += [Stored(track.values.reshape(-1, track.values.shape[-1])) for track in tracks]
+    widths = [1 if track.path == WEIGHTS else track.values.shape[-1] for track in tracks]
+    arrays += [Stored(track.values.reshape(-1, width)) for track, width in zip(tracks, widths, strict=True)]
     accessors = output.add_arrays(arrays)
     samplers, channels = [], []
     for k, track in enumerate(tracks):
         source = accessors[inputs[track.times.tobytes()]]
         samplers.append({"input": source, "interpolation": track.interpolation, "output": accessors[outputs + k]})
-        node = node_of_joint[track.joint]
+        node = track.target if track.path == WEIGHTS else node_of_joint[track.target]
         channels.append({"sampler": k, "target": {"node": node, "path": track.path}})
         known = output.listed("nodes")[node]
-        if "matrix" in known:  # A node with a matrix must not be animated.
+        if "matrix" in known and track.path != WEIGHTS:  # A node with a matrix must not be animated.
             kept = {key: value for key, value in known.items() if key != "matrix"}
-            output.listed("nodes")[node] = {**kept, **local_transform(clip.skeleton, track.joint)}
+            output.listed("nodes")[node] = {**kept, **local_transform(clip.skeleton, track.target)}
     output.add("animations", {"name": name, "channels": channels, "samplers": samplers})
 
 
 def _keys(clip: Clip, track: Track) -> _Keys:
     what = f"clip {clip.name!r}, {track.path} of {clip.skeleton.names[int(track.joint)]!r},"
-    times, values, how = float32(track.times, what), float32(track.values, what), track.interpolation
+    values, how = float32(track.values, what), track.interpolation
+    if how == "CUBICSPLINE" and len(values) == 1:  # A spline needs two keys; with one, it is constant.
+        values, how = values[:, 1], "LINEAR"
+    return _Keys(int(track.joint), track.path, how, _seconds(track.times, what), values)
+
+
+def _shape_keys(clip: Clip, node: int, shaped: ShapedNode, tracks: Mapping[str, ShapeTrack]) -> _Keys | None:
+    """Return the keys of all blend shapes of a node; None if the clip moves none."""
+    found = keys_of(shaped, tracks)
+    if found is None:
+        return None
+    what = f"clip {clip.name!r}, weights of {shaped.names[0]!r} and others,"
+    return _Keys(node, WEIGHTS, found[2], _seconds(found[0], what), float32(found[1], what))
+
+
+def _seconds(times: Any, what: str) -> Any:
+    """Convert times to float32."""
     # Times that are equal in float32 are a smallest step apart, so that a jump stays a jump: as integers, consecutive
     # floats differ by 1, and there is no -0.
-    order, numbers = np.arange(len(times), dtype=np.int32), (times + np.float32(0.0)).view(np.int32)
-    times = (np.maximum.accumulate(numbers - order) + order).view(np.float32)
-    if how == "CUBICSPLINE" and len(times) == 1:  # A spline needs two keys; with one, it is constant.
-        values, how = values[:, 1], "LINEAR"
-    return _Keys(int(track.joint), track.path, how, times, values)
+    small = float32(times, what)
+    order, numbers = np.arange(len(small), dtype=np.int32), (small + np.float32(0.0)).view(np.int32)
+    return (np.maximum.accumulate(numbers - order) + order).view(np.float32)
 
 
 def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
@@ -225,7 +263,9 @@ def _whole(tracks: list[_Keys], clip: Clip) -> list[_Keys]:
 
 def _at_rest(track: _Keys, skeleton: Skeleton) -> bool:
     """Whether the track does nothing."""
-    rest = getattr(skeleton.rest, REST[track.path])[track.joint].astype(np.float32)
+    if track.path == WEIGHTS:
+        return False
+    rest = getattr(skeleton.rest, REST[track.path])[track.target].astype(np.float32)
     if track.interpolation == "CUBICSPLINE":
         rest = np.stack((np.zeros_like(rest), rest, np.zeros_like(rest)))
     return bool((track.values == rest).all() or (track.path == "rotation" and (track.values == -rest).all()))

@@ -1,14 +1,24 @@
 """Skins: the triangles and vertex attributes of a document's meshes as surfaces, each bound to its joints."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kinema.errors import InputError
 from kinema.io.gltf.accessors import Accessors, float64
+from kinema.io.gltf.blend_shapes import read_shaped_nodes
 from kinema.io.gltf.cursor import Cursor
 from kinema.io.gltf.document import DRACO, Document, requires
-from kinema.io.gltf.limits import MOST_NODES, NUMBERS_A_BOUND_JOINT, NUMBERS_A_SURFACE, NUMBERS_A_VERTEX
+from kinema.io.gltf.limits import (
+    MOST_NODES,
+    NUMBERS_A_BOUND_JOINT,
+    NUMBERS_A_SHAPE,
+    NUMBERS_A_SURFACE,
+    NUMBERS_A_VERTEX,
+)
 from kinema.io.surfaces import Binding, Surface, following, skinned, unit_normals
+from kinema.model.blend_shapes import BlendShape
 from kinema.model.skeleton import Skeleton
 from kinema.model.skin import Skin
 
@@ -43,15 +53,30 @@ def _surface(document: Document, cursor: Cursor, accessors: Accessors) -> Surfac
     if mode < TRIANGLES or not attributes.has("POSITION"):
         document.problems.append(f"{cursor.path} is not a surface; it is ignored")
         return None
-    if cursor.each("targets"):
-        document.problems.append(f"{cursor.path} has morph targets; its surface is shown without them")
     vertices = _vectors(attributes, "POSITION", accessors, (3,))
     accessors.charge(numbers_of(len(vertices)), cursor)
     triangles = _triangles(cursor, mode, len(vertices), accessors)
     normals = _vectors(attributes, "NORMAL", accessors, (3,), len(vertices)) if attributes.has("NORMAL") else None
     colours = _colours(document, cursor, attributes, len(vertices), accessors)
     joints, weights = _influences(attributes, len(vertices), accessors)
-    return Surface(cursor, vertices, triangles, unit_normals(vertices, triangles, normals), colours, joints, weights)
+    normals = unit_normals(vertices, triangles, normals)
+    shapes = _targets(cursor, len(vertices), accessors)
+    return Surface(cursor, vertices, triangles, normals, colours, joints, weights, shapes)
+
+
+def _targets(cursor: Cursor, count: int, accessors: Accessors) -> list[BlendShape]:
+    """Read the blend shapes of a primitive; nodes name them."""
+    shapes = []
+    for number, target in enumerate(cursor.each("targets")):
+        accessors.charge(NUMBERS_A_SHAPE + 3 * count, target)
+        has = target.has("POSITION")
+        offsets = _vectors(target, "POSITION", accessors, (3,), count) if has else np.zeros((count, 3))
+        moved = np.flatnonzero(offsets.any(axis=1))
+        try:
+            shapes.append(BlendShape(str(number), moved, offsets[moved]))
+        except InputError as problem:
+            target.fail(f"does not make a blend shape: {problem}")
+    return shapes
 
 
 def _vectors(attributes: Cursor, name: str, accessors: Accessors, widths: Widths, count: int | None = None) -> Any:
@@ -175,13 +200,22 @@ def _inverse_bind(cursor: Cursor, joints: int, accessors: Accessors) -> Any:
 
 
 def read_skins(document: Document, skeleton: Skeleton, bindings: list[Binding], accessors: Accessors) -> list[Skin]:
-    """Read every surface of the file, once for each node that shows it. skeleton: from `bound`."""
+    """Read every surface of the file, once for each node that shows it. skeleton: from `bound`.
+
+    Sets the document's `shaped`.
+    """
     surfaces = read_surfaces(document, accessors)
+    document.shaped = read_shaped_nodes(document, surfaces, accessors)
     skins = []
     for node, cursor in enumerate(document.root.each("nodes")):
         binding = bindings[cursor.index("skin", len(bindings))] if cursor.has("skin") else None
         for surface in surfaces[cursor.index("mesh", len(surfaces))] if cursor.has("mesh") else ():
             accessors.charge(numbers_of(len(surface.vertices)) + surface.triangles.size, surface.cursor)
+            if surface.shapes:
+                accessors.charge(NUMBERS_A_SHAPE * len(surface.shapes), surface.cursor)
+                named = zip(surface.shapes, *document.shaped[node], strict=False)
+                shapes = [replace(shape, name=name, weight=weight) for shape, name, weight in named]
+                surface = replace(surface, shapes=shapes)
             if binding is None or surface.joints is None:
                 skins.append(following(surface, document.joint_of_node[node], skeleton))
             else:

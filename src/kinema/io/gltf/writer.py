@@ -51,6 +51,8 @@ def output_of(character: Character) -> Output:
     document = character.source if isinstance(character.source, Document) else None
     clips = _new_clips(character, document)
     output = fresh(character) if document is None else self_contained(document)
+    if document is not None:
+        output.shaped = document.shaped
     node_of_joint = _nodes(character, document)
     for name, clip in clips.items():
         add_clip(output, name, clip, node_of_joint)
