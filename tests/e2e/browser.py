@@ -156,6 +156,11 @@ class Tab:
             count = self.state["picture"]["count"]
             self.page.wait_for_timeout(2500)
 
+    def film(self, button, length="Until stopped"):
+        """Start a film or a GIF. button: its name."""
+        self.control(button).click()
+        self.page.locator("#lengths").get_by_role("button", name=length, exact=True).click()
+
     def control(self, name):
         return self.page.get_by_test_id(name)
 

@@ -56,13 +56,12 @@ def test_a_picture_without_handles_and_a_transparent_one_in_4k(tab):
 
 
 def test_a_film_of_three_seconds_ends_by_itself_and_leaves_the_pause(tab):
-    tab.control("take_length").select_option("3 s")
     tab.control("take_handles").click()
     tab.control("pause").click()
     tab.wait("state.paused")
     before = tab.state["time"]
     with tab.page.expect_download() as film:
-        tab.control("record").click()
+        tab.film("record", "3 s")
     assert film.value.suggested_filename == "kinema-character.webm"
     state = tab.wait("state.paused")
     assert 2.9 < state["time"] - before < 6.0
@@ -74,11 +73,10 @@ def test_a_gif_of_one_loop_is_as_long_as_the_loop_and_transparent(tab):
     )
     tab.control("speed").select_option("1")
     tab.wait("state.controls.loop_start === 0.2 && state.controls.speed === 1")
-    tab.control("take_length").select_option("one loop of the clip")
     tab.control("take_background").select_option("transparent, no ground")
     tab.control("take_handles").click()
     with tab.page.expect_download() as kept:
-        tab.control("record-gif").click()
+        tab.film("record-gif", "One loop of the clip")
     image = Image.open(kept.value.path())
     durations, clear = [], []
     for n in range(image.n_frames):

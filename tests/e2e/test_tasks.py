@@ -159,10 +159,10 @@ def test_pose_and_keep(open_tab, tmp_path):
 
 def test_three_seconds_as_film_gif_and_glb(open_tab, tmp_path):
     with task(open_tab) as one:
-        one.press("Pictures and films")
-        one.choose("Films and GIFs", "3 s")
-        one.download("Record a video", tmp_path / "film.webm")
-        gif = one.download("Record a GIF", tmp_path / "film.gif")
+        one.press("Record a video")
+        one.download("3 s", tmp_path / "film.webm")
+        one.press("Record a GIF")
+        gif = one.download("3 s", tmp_path / "film.gif")
         one.type_in("Walk, 0: all of it", "3")
         walk = km.load(one.download("Download walk and ground", tmp_path / "walk.glb"), rig=False)
     assert (tmp_path / "film.webm").stat().st_size > 10_000

@@ -127,6 +127,8 @@ export class App {
   /** What to do with the next description. */
   private onceDescribed: ((description: Shown) => void) | null = null;
   private described = false;
+  /** The model of the last frame. */
+  private model: number | undefined;
   /** The scene whose session is known to have begun. */
   private opened = "";
   private wantsPicture = false;
@@ -316,7 +318,7 @@ export class App {
   /** A file is about to be opened. If it has no surface, maybe its motion is meant for the character that is shown: once
    * it is open, ask. */
   private offerMotion(file: File): () => void {
-    const before = this.scene?.description as unknown as Shown | undefined;
+    const before = this.shown();
     const offer = ({ surface }: Shown) => {
       if (surface || !before) return;
       this.signs.ask(`${file.name} is open. Its motion can go onto ${before.title}.`, `Put it on ${before.title}`, () => {
@@ -325,7 +327,7 @@ export class App {
       });
     };
     return () => {
-      const now = this.scene?.description as unknown as Shown | undefined;
+      const now = this.shown();
       if (!before?.surface || !now) return;
       if (now.model !== before.model) offer(now);
       else this.onceDescribed = offer;
@@ -443,6 +445,11 @@ export class App {
     this.show(name, state?.camera as CameraState | undefined); // While the server starts the scene.
   }
 
+  /** The character in the picture. */
+  private shown(): Shown | undefined {
+    return this.scene?.description as unknown as Shown | undefined;
+  }
+
   private introduction(): Introduction | undefined {
     return this.tabs.introduction(this.tabs.current);
   }
@@ -517,15 +524,17 @@ export class App {
     this.connection.input({ type: "set", name, value });
   }
 
-  /** Start a film, or stop it. One of a certain length plays the scene, and leaves it as it was. */
+  /** Stop a film, or ask how long the next one is to be and start it. One of a certain length plays the scene, and leaves
+   * it as it was. */
   private record(kind: "video" | "gif"): void {
     if (this.film.isRecording) return this.film.stop();
-    const take = this.takes.take(this.scene?.controls ?? []);
-    const number = take.from === null ? 0 : this.connection.input({ type: "set", name: "time", value: take.from });
-    const wasPaused = this.paused && take.seconds !== Infinity;
-    if (wasPaused) this.pause(false);
-    this.film.start(kind, `kinema-${this.tabs.current}`, { ...take, number }, () => wasPaused && this.pause(true));
-    this.redraw();
+    this.takes.ask(element(kind === "video" ? "record" : "record-gif"), this.scene?.controls ?? [], (take) => {
+      const number = take.from === null ? 0 : this.connection.input({ type: "set", name: "time", value: take.from });
+      const wasPaused = this.paused && take.seconds !== Infinity;
+      if (wasPaused) this.pause(false);
+      this.film.start(kind, `kinema-${this.tabs.current}`, { ...take, number }, () => wasPaused && this.pause(true));
+      this.redraw();
+    });
   }
 
   private toggleFollowing(): void {
@@ -658,7 +667,8 @@ export class App {
       this.view?.hold(handle, null);
     }
     this.view?.show(frame);
-    if (isNew) this.dragging.forgetMissing();
+    if (isNew) this.dragging.forgetMissing(this.model !== this.shown()?.model);
+    this.model = this.shown()?.model;
     this.history.add(frame);
   }
 

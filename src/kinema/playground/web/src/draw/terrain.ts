@@ -15,7 +15,7 @@ const WALL = 0.66;
 
 /** Opacity of ground that hides what is to be seen, seconds in which it fades half of the way, and every which frame is
  * checked. */
-const FADED = 0.3;
+const FADED = 0.45;
 const FADE_HALF_LIFE = 0.12;
 const CHECKED_FRAMES = 8;
 /** Ground this near to what is to be seen does not hide it, metres. */
