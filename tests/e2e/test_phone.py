@@ -75,7 +75,7 @@ def test_all_tabs_are_on_a_wider_screen(open_tab, width):
     tools = tab.page.locator(".tools").bounding_box()
     for name in tab.page.locator("#tabs a").all():
         box = name.bounding_box()
-        assert 0 < box["x"]
+        assert box["x"] > 0
         assert box["x"] + box["width"] <= tools["x"]
 
 

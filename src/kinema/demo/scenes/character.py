@@ -702,7 +702,8 @@ class CharacterScene(Scene):
             return {"beside": np.zeros((0, 12)), "contacts": np.zeros((0, 4))}
         world, feet, rows = source.world(walker), walker.frame.reports.get("feet"), []
         other = source.walker.character.rig, world, source.standing
-        for rig, matrices, stands in (other, (walker.character.rig, walker.world, () if feet is None else feet.planted)):
+        own = walker.character.rig, walker.world, () if feet is None else feet.planted
+        for rig, matrices, stands in (other, own):
             legs = [] if rig is None else rig.legs
             rows += [(*matrices[int(leg.joints[-1]), :3, 3], on) for leg, on in zip(legs, stands, strict=False)]
         return {"beside": _rows(world), "contacts": np.array(rows, float).reshape(-1, 4)}
