@@ -353,7 +353,7 @@ class CharacterScene(Scene):
             Button("webcam", "Play points of a webcam", group=WALK_GROUP),
             Download("pose_file", "Download pose as GLB", self._file("pose"), group=FILES_GROUP),
             Download("baked", "Download clip as GLB", self._file("baked"), group=FILES_GROUP),
-            Slider("walk_length", "Walk, 0: all of it", 0.0, 0.0, LONGEST_BAKED, 1.0, "s", group=FILES_GROUP),
+            Slider("walk_length", "Seconds of walk, 0: all", 0.0, 0.0, LONGEST_BAKED, 1.0, group=FILES_GROUP),
             Download("walk", "Download walk and ground", self._file("walk"), group=FILES_GROUP),
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),

@@ -14,7 +14,7 @@ import { SpaceView } from "./base";
 const APART = 1.2;
 const MOST_BONES = 7 * 32;
 /** Chains that are seen without a step back. */
-const IN_VIEW = 3.5;
+const IN_VIEW = 2.9;
 /** Errors below are drawn as this: the chart ends there. */
 const FLOOR = 1e-7;
 /** Error up to which a target counts as reached, as a fraction of the chain. */
