@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinema as km
+from kinema.demo import samples
 from tests.assets import asset
 
 ROOM = {"width": 1280, "height": 720}
@@ -80,6 +81,20 @@ def test_joints_are_mapped_by_clicking_them_on_both_bodies(open_tab):
     tab.wait("document.querySelector('[data-testid=follow-RightForeArm]').className === 'followed'")
     tab.control("click-joints").click()
     assert tab.control("joint-dots").is_hidden()
+
+
+def test_points_go_onto_the_character_that_is_shown(open_tab, tmp_path):
+    (tmp_path / "me.json").write_bytes(b"".join(samples.webcam()))
+    tab = open_tab("character", viewport=ROOM)
+    tab.wait("state.drawn && state.complete")
+    tab.control("file").set_input_files(FIGURE)
+    tab.wait("state.name === 'RiggedFigure' && state.drawn")
+    tab.control("file").set_input_files(tmp_path / "me.json")
+    tab.wait("state.name === 'RiggedFigure' && state.motion === 'me.json' && state.beside > 10")
+    tab.control("character").select_option("humanoid")
+    tab.wait("state.name === 'humanoid' && state.motion === null && state.drawn")
+    tab.control("webcam").click()
+    tab.wait("state.motion === 'kinema_webcam.json' && state.beside > 10")
 
 
 def test_both_bodies_walk_in_step(open_tab):

@@ -143,6 +143,8 @@ export class App {
   /** The newest drag of each handle that has not been sent. */
   private readonly waiting = new Map<string, Extract<Input, { type: "drag" | "rotate" }>>();
   private lookedAt = 0;
+  /** Position of the pointer on the page that the character has not been told of. */
+  private lookTo: [number, number] | null = null;
   private sentAt = 0;
   private timer = 0;
 
@@ -171,7 +173,7 @@ export class App {
     });
     this.wireButtons();
     new ResizeObserver(() => this.resize()).observe(this.stage);
-    this.stage.addEventListener("pointermove", (event) => this.lookAt(event), { passive: true });
+    this.stage.addEventListener("pointermove", ({ clientX, clientY }) => (this.lookTo = [clientX, clientY]), { passive: true });
     for (const kind of ACTIVITY) addEventListener(kind, () => this.redraw(), { capture: true, passive: true });
     document.addEventListener("visibilitychange", () => this.tellVisible());
     requestAnimationFrame(() => this.tick());
@@ -504,11 +506,11 @@ export class App {
   }
 
   /** Let the character look at the pointer, if it is to. */
-  private lookAt({ clientX, clientY }: PointerEvent): void {
-    const now = performance.now();
+  private look(now: number): void {
+    if (!this.lookTo || this.dragging.isDragging || now - this.lookedAt < LOOK_INTERVAL) return;
     const watches = this.scene?.controls.some(({ name, value }) => name === "watch" && value === true);
-    if (!watches || this.dragging.isDragging || now - this.lookedAt < LOOK_INTERVAL) return;
-    const position = this.view?.body?.gazeAt(clientX, clientY);
+    const position = watches ? this.view?.body?.gazeAt(...this.lookTo) : null;
+    this.lookTo = null;
     if (!position) return;
     this.lookedAt = now;
     this.connection.input({ type: "look", position });
@@ -593,6 +595,7 @@ export class App {
   private tick(): void {
     requestAnimationFrame(() => this.tick());
     this.steering.drawn();
+    this.look(performance.now());
     const { view } = this;
     if (!view || view.pace.busy) return; // Meanwhile the page listens to the pointer and to the server.
     if (this.dragging.isDragging && view.pace.rests) return;
