@@ -10,13 +10,15 @@ What it promises in numbers, and the test of each:
 | two fingers drag two hands | `test_hand`: two fingers |
 | five captures of five are in the picture, head included, and with `Home` | `test_character`: captures |
 | ground under feet never fades | `test_steering`: the steps that feet are on |
-| pictures and films of 3840 pixels, transparent, without handles; films and GIFs of 3 s and of one loop; the whole walk | `test_takes` |
+| pictures of 3840 pixels, transparent, without handles; films without handles | `test_takes` |
+| films and GIFs of 3 s and of one loop; the whole walk | `test_takes` |
 | FBX, VRM and GLB are opened from any scene; other files say how | `test_character` |
 | points onto the character that is shown | `test_motions` |
 | a finger by itself | `test_body` |
 | the original of a motion stands on the ground | `tests/demo/scenes/test_borrowed_motion` |
 | 60% of a phone's screen is the picture, upright and sideways | `test_phone`: most of the screen |
-| scripts within 1 mm of the copied pose, 20 kB for a crowd, with the rope | `test_character`: a copied script; `test_scenes`; `test_planar`; `tests/demo/scenes` |
+| scripts within 1 mm of the copied pose | `test_character`: a copied script; `tests/demo/scenes` |
+| scripts of at most 20 kB for a crowd, with the rope | `test_scenes`, `test_planar` |
 | knees of captures bend forward | `tests/demo/scenes/test_limb_bends`; `test_two_minutes`: a wrong knee |
 | Crowd left after 0.15 s says nothing | `test_endurance` |
 | six files at once | `test_motions`: six files |

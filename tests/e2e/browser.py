@@ -142,7 +142,7 @@ class Tab:
         return self.page.context.new_cdp_session(self.page)
 
     def settle(self):
-        """Until the server has answered all inputs so far: some more frames have come; none any more, if it is paused."""
+        """Until the server has answered all inputs so far: some more frames have come; if paused, no more do."""
         state = self.state
         if not state["paused"]:
             self.wait("state.tick > tick + 8", tick=state["tick"])

@@ -178,8 +178,8 @@ class Held:
     def pin(self, handle: str, position: Any, rotation: Any) -> None:
         """Keep a handle where it is, however others are pulled. The gaze is held, not pinned.
 
-        What was pulled may still rotate as it could before: at the end of its reach, position and rotation together can be
-        met by one pose only, and the others would be stuck.
+        What was pulled may still rotate as it could before: at the end of its reach, position and rotation together
+        can be met by one pose only, and the others would be stuck.
         """
         if self._can_hold(handle):
             before = self.holds.get(handle)
