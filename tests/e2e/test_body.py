@@ -50,6 +50,7 @@ def test_a_part_of_the_skin_is_pulled_while_paused_and_the_feet_stay(tab):
     tab.page.keyboard.press("Control+z")
     tab.wait("state.taken.length === 0")
     tab.page.wait_for_timeout(900)
+    tab.settle()
     assert np.linalg.norm(joint(tab, "head") - head) < 3
     tab.page.keyboard.press("Control+y")
     tab.wait("state.taken.length === 1")
