@@ -15,7 +15,7 @@ UNCOMPILED_QUICK := tests/math tests/solvers/chain/test_chain.py tests/solvers/l
 	$(shell grep -rl --include='test_*.py' plain_python_only tests)
 UNCOMPILED := tests/math tests/model tests/solvers tests/world tests/physics tests/planar tests/stages
 
-.PHONY: cleaning pictures blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
+.PHONY: idle cleaning pictures blender release-check docs size mutants play test test-all test-lowest wheel lint style types unit uncompiled uncompiled-quick e2e e2e-quick page first-frame latency playground-figures screens judges fresh fuzz bench figures motion motion-rates locomotion retargeting fitting clean
 
 play: $(PLAY_INSTALLED)
 	$(BIN)/kinema play
@@ -113,6 +113,10 @@ judges: $(INSTALLED) $(NODE_MODULES)
 # Without Chromium these tests are skipped; KINEMA_BROWSER_REQUIRED=1 makes them fail.
 e2e: page
 	$(BIN)/python -m pytest tests/e2e
+
+# The playground alone for ten minutes, and fifty changes of scene: does it grow?
+idle: page
+	KINEMA_IDLE_MINUTES=10 $(BIN)/python -m pytest tests/e2e/test_endurance.py
 
 # Every scene opens and draws, and what is dragged follows.
 e2e-quick: page

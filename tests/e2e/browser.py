@@ -142,9 +142,15 @@ class Tab:
         return self.page.context.new_cdp_session(self.page)
 
     def settle(self):
-        """Until the server has answered all inputs so far: two more frames have come."""
-        tick = self.state["tick"]
-        self.wait("state.tick > tick + 8", tick=tick)
+        """Until the server has answered all inputs so far: some more frames have come; if paused, no more do."""
+        state = self.state
+        if not state["paused"]:
+            self.wait("state.tick > tick + 8", tick=state["tick"])
+        for _ in range(20 if state["paused"] else 0):
+            tick = self.state["tick"]
+            self.page.wait_for_timeout(400)
+            if tick == self.state["tick"]:
+                break
 
     def rest(self):
         """Pause, and wait for the last picture: what rests is drawn as fine as can be."""
@@ -155,6 +161,11 @@ class Tab:
         while count != self.state["picture"]["count"]:
             count = self.state["picture"]["count"]
             self.page.wait_for_timeout(2500)
+
+    def film(self, button, length="Until stopped"):
+        """Start a film or a GIF. button: its name."""
+        self.control(button).click()
+        self.page.locator("#lengths").get_by_role("button", name=length, exact=True).click()
 
     def control(self, name):
         return self.page.get_by_test_id(name)

@@ -50,6 +50,7 @@ def test_a_part_of_the_skin_is_pulled_while_paused_and_the_feet_stay(tab):
     tab.page.keyboard.press("Control+z")
     tab.wait("state.taken.length === 0")
     tab.page.wait_for_timeout(900)
+    tab.settle()
     assert np.linalg.norm(joint(tab, "head") - head) < 3
     tab.page.keyboard.press("Control+y")
     tab.wait("state.taken.length === 1")
@@ -172,6 +173,38 @@ def test_a_single_bone_is_rotated_by_its_skin_and_by_a_circle(open_tab):
     tab.wait("state.pinned.length === 0")
     tab.settle()
     assert angle() == pytest.approx(before, abs=3)
+
+
+def test_a_finger_is_bent_by_itself(open_tab):
+    tab = open_tab("character", viewport={"width": 1100, "height": 760})
+    tab.wait("state.drawn && state.surface && state.complete")
+    tab.control("pause").click()
+    tab.control("turning").click()
+    tab.wait("state.controls.turning")
+
+    def finger():
+        return np.array([tab.state["joints"][name] for name in ("hand_l", "index_1_l", "index_2_l", "index_3_l")])
+
+    for _ in range(60):  # Nearer, with the pointer on the hand, until a finger is as long as a finger on a screen.
+        x, y = finger()[2]
+        tab.page.mouse.move(x, y)
+        if np.linalg.norm(finger()[3] - finger()[1]) > 60:
+            break
+        tab.page.mouse.wheel(0, -200)
+        tab.page.wait_for_timeout(250)
+    before = finger()
+    x, y = 0.5 * (before[1] + before[2])
+    tab.page.mouse.move(x, y)
+    tab.wait("state.part !== null")
+    tab.page.mouse.down()
+    tab.page.mouse.move(x + 40, y + 10, steps=6)
+    tab.page.mouse.up()
+    bone = next(n for n, name in enumerate(tab.state["joints"]) if name == "index_1_l")
+    tab.wait("state.pinned.includes(bone)", bone=f"bone {bone}")
+    tab.settle()
+    after = finger()
+    assert np.linalg.norm(after[3] - before[3]) > 15
+    assert np.linalg.norm(after[:2] - before[:2], axis=1).max() < 2, "the hand stays"
 
 
 def on_a_circle(tab, x, y):

@@ -5,7 +5,9 @@ import base64
 import numpy as np
 import pytest
 
+import kinema as km
 from tests.assets import asset
+from tests.demo.scripts import run
 from tests.judges.programs import validator_issues
 
 
@@ -108,6 +110,47 @@ def test_a_file_dropped_on_another_scene_finds_its_way(open_tab):
     state = tab.wait("state.scene === 'character' && state.name === 'cmu_02_01' && state.drawn")
     assert not state["surface"]
     assert len(state["draggables"]) == 5
+
+
+@pytest.mark.parametrize("file", ["fbx/cmu_91_48.fbx", "vrm/cryptovoxels.vrm", "gltf/godot_mannequiny.glb"])
+def test_other_formats_are_opened_from_any_scene(open_tab, file):
+    tab = open_tab("arm")
+    drop(tab, asset(file))
+    stem = file.split("/")[1].split(".")[0]
+    tab.wait("state.scene === 'character' && state.name === stem && state.drawn && state.complete", stem=stem)
+    box = tab.page.locator("#stage canvas").first.bounding_box()
+    away = np.array(list(tab.state["joints"].values())) - (box["x"], box["y"])
+    inside = ((away > 0) & (away < (box["width"], box["height"]))).all(axis=1)
+    assert inside.mean() > 0.95, "all but what is no part of the body, such as the place it was captured at"
+
+
+@pytest.mark.parametrize("scene", ["character", "planar"])
+def test_a_file_of_another_program_says_how_to_open_it(open_tab, scene, tmp_path):
+    (tmp_path / "mine.blend").write_bytes(b"BLENDER-v300")
+    tab = open_tab(scene)
+    drop(tab, tmp_path / "mine.blend")
+    tab.control("notice").get_by_text("mine.blend: such files cannot be opened here. Export it as .glb").wait_for()
+    assert tab.state["scene"] == scene
+
+
+def test_a_copied_script_goes_on_from_the_pose_of_the_page(tab, tmp_path):
+    """A hand is held: the first update of the script has the joints that the page's own download has."""
+    tab.control("pause").click()
+    hand = tab.handle("hand left")
+    tab.drag("hand left", hand["x"] + 40, hand["y"] - 110)
+    tab.page.wait_for_timeout(1500)
+    with tab.page.expect_download() as download:
+        tab.control("pose_file").click()
+    download.value.save_as(tmp_path / "pose.glb")
+    shown = km.load(tmp_path / "pose.glb")
+    (clip,) = shown.clips.values()
+    wanted = shown.skeleton.world(clip.sample(0.0))[:, :3, 3]
+    copied = run(tab.copied_script().replace("in range(60)", "in range(1)"))
+    names = copied["character"].skeleton.names
+    wanted, now = wanted[[shown.skeleton.index(name) for name in names]], copied["now"][:, :3, 3]
+    apart = [np.linalg.norm(each[:, np.newaxis] - each, axis=-1) for each in (wanted, now)]
+    assert apart[0][names.index("hand_l"), names.index("head")] > 0.1
+    assert np.abs(apart[0] - apart[1]).max() < 1e-3, "metres"
 
 
 CAPTURES = ("cmu/cmu_09_01", "cmu/cmu_37_01", "cmu_02_01", "three_pirouette", "bandai/dataset-1_bye_active_001")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.assets import asset
 from tests.e2e.browser import crowd_of
 
 SMALL = {"width": 640, "height": 420}
@@ -178,12 +179,19 @@ def test_panning_stops_following_and_home_starts_it_again(open_tab):
     tab.wait("state.following && Math.abs(state.draggables[1].x - x) < 4", x=before["x"])
 
 
-def test_another_character_has_none_of_the_labels_of_the_last_one(open_tab):
+def test_another_character_has_none_of_the_labels_and_no_chosen_handle_of_the_last_one(open_tab):
     tab = open_tab("character")
     tab.wait("state.drawn && state.surface")
     tab.point_at("hand left")
     tab.page.wait_for_timeout(300)
     assert [text.splitlines()[0] for text in tab.texts] == ["hand left"]
+    hand = tab.handle("hand left")
+    tab.drag("hand left", hand["x"] + 20, hand["y"] - 20)
+    tab.control("handle-pin").wait_for()
+    tab.control("file").set_input_files(asset("gltf/RiggedFigure.glb"))  # It has a handle of that name, too.
+    tab.wait("state.name === 'RiggedFigure' && state.drawn && state.draggables.some(({ id }) => id === 'hand left')")
+    tab.page.wait_for_timeout(300)
+    assert tab.control("handle-pin").is_hidden()
     tab.control("character").select_option("spider")
     tab.wait("state.name === 'spider' && state.draggables.length === 9")
     tab.page.wait_for_timeout(300)

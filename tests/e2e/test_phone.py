@@ -7,7 +7,7 @@ import pytest
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
 
-SCREENS = [(390, 844), (360, 640), (844, 390), (640, 360)]
+SCREENS = [(360, 780), (360, 640), (780, 360), (640, 360)]
 
 
 @pytest.mark.smoke
@@ -53,6 +53,30 @@ def test_help_and_controls_can_be_read(open_tab, width, height):
     box = tab.control("ground").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
+
+
+@pytest.mark.parametrize("width", [360, 390, 640])
+def test_every_scene_can_be_seen_and_chosen_in_a_menu(open_tab, width):
+    tab = open_tab("character", viewport={"width": width, "height": 640}, has_touch=True)
+    menu = tab.control("scenes")
+    assert menu.bounding_box()["x"] + menu.bounding_box()["width"] <= width
+    assert menu.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    assert len(menu.locator("option").all()) == 6
+    menu.select_option("lab")
+    tab.wait("state.scene === 'lab' && state.tick > 2")
+    tab.page.go_back()
+    tab.wait("state.scene === 'character'")
+    assert menu.input_value() == "character"
+
+
+@pytest.mark.parametrize("width", [844, 900, 1280])
+def test_all_tabs_are_on_a_wider_screen(open_tab, width):
+    tab = open_tab("planar", viewport={"width": width, "height": 420})
+    tools = tab.page.locator(".tools").bounding_box()
+    for name in tab.page.locator("#tabs a").all():
+        box = name.bounding_box()
+        assert box["x"] > 0
+        assert box["x"] + box["width"] <= tools["x"]
 
 
 @pytest.mark.parametrize("scene", ["character", "planar", "creature"])

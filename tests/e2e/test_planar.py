@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.demo.scripts import run
+
 
 def distance(a, b):
     return float(np.hypot(a[0] - b[0], a[1] - b[1]))
@@ -102,6 +104,20 @@ def test_sprites_more_bones_and_a_rope(open_tab):
     tab.wait("state.chains[0].joints.length === 10")
     tab.drag("rope", end[0] + 60, end[1] + 20)
     assert distance(tab.state["rope"][-1], (end[0] + 60, end[1] + 20)) < 1.0
+
+
+def test_the_rope_of_the_page_is_in_its_script(open_tab):
+    tab = open_tab("planar")
+    tab.control("rope").check()
+    end = tab.wait("state.rope.length === 25")["rope"][-1]
+    tab.drag("rope", end[0] + 60, end[1] + 20)
+    tab.control("pause").click()
+    tab.page.wait_for_timeout(500)
+    rope = np.array(tab.state["rope"])
+    box, scale = tab.page.locator("#stage canvas").bounding_box(), tab.state["scale"]
+    middle = np.array((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2))
+    copied = middle + run(tab.copied_script())["rope"] * scale
+    assert np.abs(copied - rope).max() < 1.0, "pixels"
 
 
 def test_the_keyboard_moves_a_target(open_tab):

@@ -103,6 +103,12 @@ def test_whole_characters_of_the_crowd_walk_on_after_a_drag(open_tab):
     assert tab.state["call_ms"] > 0
 
 
+def test_the_script_of_a_thousand_characters_is_short(open_tab):
+    tab = open_tab("crowd", viewport={"width": 480, "height": 320})
+    tab.wait("state.size === 1000")
+    assert len(tab.copied_script().encode()) < 20_000
+
+
 def test_the_creature_walks_to_where_its_goal_is_dragged(open_tab):
     tab = open_tab("creature", viewport={"width": 760, "height": 480})
     tab.wait("state.drawn && state.feet.length === 8")

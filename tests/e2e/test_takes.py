@@ -1,5 +1,6 @@
 """Pictures, films and GIFs as the user wants them: without handles, up to 4K, transparent, of a chosen length."""
 
+import base64
 import io
 
 import numpy as np
@@ -7,6 +8,20 @@ import pytest
 from PIL import Image
 
 import kinema as km
+
+LATE_PICTURE = """async (bytes) => {
+  const data = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0));
+  const video = document.createElement("video");
+  video.muted = true;
+  video.src = URL.createObjectURL(new Blob([data], { type: "video/webm" }));
+  await new Promise((done, failed) => { video.onloadeddata = done; video.onerror = () => failed(video.error); });
+  video.currentTime = 0.8 * video.duration;
+  await new Promise((done) => { video.onseeked = done; });
+  const [width, height] = [video.videoWidth, video.videoHeight];
+  const canvas = Object.assign(document.createElement("canvas"), { width, height });
+  canvas.getContext("2d").drawImage(video, 0, 0);
+  return canvas.toDataURL("image/png");
+}"""
 
 ROOM = {"width": 1100, "height": 640}
 
@@ -56,16 +71,30 @@ def test_a_picture_without_handles_and_a_transparent_one_in_4k(tab):
 
 
 def test_a_film_of_three_seconds_ends_by_itself_and_leaves_the_pause(tab):
-    tab.control("take_length").select_option("3 s")
     tab.control("take_handles").click()
     tab.control("pause").click()
     tab.wait("state.paused")
     before = tab.state["time"]
     with tab.page.expect_download() as film:
-        tab.control("record").click()
+        tab.film("record", "3 s")
     assert film.value.suggested_filename == "kinema-character.webm"
     state = tab.wait("state.paused")
     assert 2.9 < state["time"] - before < 6.0
+
+
+def test_a_large_film_has_no_handles(tab):
+    """A picture near its end, as a player shows it."""
+    tab.control("take_handles").click()
+    tab.control("take_size").select_option("1920 pixels")
+    tab.page.keyboard.press("Space")
+    tab.wait("state.paused")
+    with tab.page.expect_download() as film:
+        tab.film("record", "3 s")
+    data = base64.b64encode(film.value.path().read_bytes()).decode()
+    picture = tab.page.evaluate(LATE_PICTURE, data)
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture.split(",")[1]))).convert("RGB"), float)
+    assert max(pixels.shape) == 1920
+    assert np.ptp(around(pixels, tab, "gaze"), axis=(0, 1)).max() < 40  # Only the background is left there.
 
 
 def test_a_gif_of_one_loop_is_as_long_as_the_loop_and_transparent(tab):
@@ -74,11 +103,10 @@ def test_a_gif_of_one_loop_is_as_long_as_the_loop_and_transparent(tab):
     )
     tab.control("speed").select_option("1")
     tab.wait("state.controls.loop_start === 0.2 && state.controls.speed === 1")
-    tab.control("take_length").select_option("one loop of the clip")
     tab.control("take_background").select_option("transparent, no ground")
     tab.control("take_handles").click()
     with tab.page.expect_download() as kept:
-        tab.control("record-gif").click()
+        tab.film("record-gif", "One loop of the clip")
     image = Image.open(kept.value.path())
     durations, clear = [], []
     for n in range(image.n_frames):
@@ -88,6 +116,20 @@ def test_a_gif_of_one_loop_is_as_long_as_the_loop_and_transparent(tab):
     assert sum(durations) == pytest.approx(800, abs=350)
     assert 0.7 < min(clear) <= max(clear) < 1.0
     assert len(durations) > 2
+
+
+def test_the_whole_walk_is_one_round_of_the_ground(tab, tmp_path):
+    tab.control("ground").select_option("level")
+    tab.wait("state.controls.ground === 'level'")
+    with tab.page.expect_download() as kept:
+        tab.page.get_by_role("button", name="Download walk and ground").click()
+    kept.value.save_as(tmp_path / "walk.glb")
+    read = km.load(tmp_path / "walk.glb", rig=False)
+    (clip,) = (clip for name, clip in read.clips.items() if name.startswith("walk on"))
+    world = read.skeleton.world(clip.sample(np.linspace(0.0, clip.duration, 200)))
+    hips = world[:, read.skeleton.index("hips"), :3, 3][:, [0, 2]]
+    assert np.linalg.norm(np.diff(hips, axis=0), axis=1).sum() > 8.0, "metres"
+    assert np.linalg.norm(hips[-1] - hips[0]) < 0.5, "it ends where it began"
 
 
 def test_the_walk_is_a_file_with_its_ground(tab, tmp_path):

@@ -112,7 +112,7 @@ def test_my_glb_on_stairs(open_tab, tmp_path):
         one.tab.wait("state.name === 'RiggedFigure' && state.drawn")
         one.choose("Ground", "Stairs")
         one.tab.wait("state.ground === 'stairs' || state.controls.ground === 'stairs'")
-        one.type_in("Walk, 0: all of it", "3")
+        one.type_in("Seconds of walk, 0: all", "3")
         walk = km.load(one.download("Download walk and ground", tmp_path / "walk.glb"), rig=False)
     assert any("stairs" in name for name in walk.clips)
 
@@ -159,11 +159,11 @@ def test_pose_and_keep(open_tab, tmp_path):
 
 def test_three_seconds_as_film_gif_and_glb(open_tab, tmp_path):
     with task(open_tab) as one:
-        one.press("Pictures and films")
-        one.choose("Films and GIFs", "3 s")
-        one.download("Record a video", tmp_path / "film.webm")
-        gif = one.download("Record a GIF", tmp_path / "film.gif")
-        one.type_in("Walk, 0: all of it", "3")
+        one.press("Record a video")
+        one.download("3 s", tmp_path / "film.webm")
+        one.press("Record a GIF")
+        gif = one.download("3 s", tmp_path / "film.gif")
+        one.type_in("Seconds of walk, 0: all", "3")
         walk = km.load(one.download("Download walk and ground", tmp_path / "walk.glb"), rig=False)
     assert (tmp_path / "film.webm").stat().st_size > 10_000
     assert Image.open(io.BytesIO(gif.read_bytes())).n_frames > 2

@@ -96,6 +96,7 @@ def test_poses_are_stored_mirrored_played_and_downloaded(tab, tmp_path):
 
 @pytest.mark.smoke
 def test_a_pose_of_the_library_is_shown_and_laid_over_the_walk(tab):
+    assert tab.control("library").locator("option").count() == 1 + 20
     tab.control("library").select_option("Hands up")
     tab.control("pose-0").wait_for()
     tab.wait("state.paused && state.controls.clip === 'poses'")

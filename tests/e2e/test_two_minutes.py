@@ -55,7 +55,7 @@ def test_the_spider_walks_up_the_stairs_and_stays_in_sight(open_tab):
     tab = open_tab("creature", viewport=DESK)
     tab.wait("state.complete")
     with two_minutes():
-        tab.page.get_by_label("Ground").select_option("Stairs")
+        tab.page.get_by_label("Ground", exact=True).select_option("Stairs")
         tab.wait("state.controls.ground === 'stairs' && state.creature[2] < 2")
         tab.page.keyboard.down("w")
         tab.wait("state.creature[1] > 1.3")

@@ -1,5 +1,7 @@
 """`kinema play`: open the playground. The server is imported when the command runs."""
 
+import os
+import sys
 from typing import Annotated
 
 import typer
@@ -47,3 +49,5 @@ def play(
         from kinema.playground.server import play as serve
 
         serve(scene, host, port, browser)
+    sys.stdout.flush()
+    os._exit(0)  # Python would free all compiled kernels one by one, which takes seconds.

@@ -30,7 +30,7 @@ def joints(character, name):
     motion, walker = character.motion_shown, character.walker
     rig, other = walker.character.rig, motion.actor.character.rig
     found = []
-    for one, world in ((rig, walker.alone), (other, motion.world(walker))):
+    for one, world in ((rig, walker.alone), (other, character.source.world(walker))):
         limb = next(leg for leg in one.legs if leg.name == name)
         way = world[int(limb.joints[1]), :3, 3] - world[int(limb.joints[0]), :3, 3]
         found.append(way / np.linalg.norm(way))
@@ -220,3 +220,18 @@ def test_the_same_file_again_takes_the_place_of_what_it_gave(walking):
     walking.receive_motion("walk.bvh", WALK.read_bytes())
     assert list(walking.walker.actor.character.clips) == clips
     assert list(walking.motions) == ["walk_2"]
+
+
+@pytest.mark.parametrize("ground", ["stairs", "course", "voxels"])
+def test_the_source_stands_on_the_ground_beside_the_character_and_not_inside_it(walking, ground):
+    walking.set("ground", ground)
+    inside, behind = [], []
+    for _ in range(360):
+        walking.step(1 / 60)
+        world, rig = walking.source.world(walking.walker), walking.source.walker.character.rig
+        ankles = [world[int(leg.joints[2]), :3, 3] for leg in rig.legs]
+        inside.append(max(walking.walker.ground_at(ankle) - ankle[1] for ankle in ankles))
+        behind.append(abs(walking.source.walker.time - walking.walker.time))
+    assert np.mean(np.array(inside) > 0.0) < 0.01, "two frames where the take begins again"
+    assert np.median(inside) < -0.05, "metres"
+    assert np.median(behind) < 0.03, "seconds"

@@ -190,3 +190,29 @@ def test_a_person_at_rest_is_in_balance_and_one_moved_aside_is_not():
     assert both.margin > 0.01
     assert both.support.shape == (6, 3)
     assert view.of(world, np.array((True, False))).margin < 0.0
+
+
+@pytest.mark.parametrize("beyond", [1.0, 1.05, 1.2, 1.5])
+def test_a_hand_that_is_pinned_at_the_end_of_its_reach_leaves_the_other_one_free(beyond):
+    scene = CharacterScene()
+    scene.be_still()
+    scene.step(1 / 60)
+
+    def at(handle):
+        origin = scene.walker.frame.transform[:3, 3]
+        return scene.walker.held.grips[handle].position(scene.walker.world) - origin
+
+    def settle():
+        for _ in range(45):
+            scene.settle(1 / 60)
+
+    left = at("hand left")
+    scene.drag("hand left", left + (np.array((0.31, 1.69, -0.65)) - left) * beyond)
+    settle()
+    scene.pin("hand left")
+    settle()
+    pinned, wanted = at("hand left"), at("hand right") + (-0.1, 0.3, 0.2)
+    scene.drag("hand right", wanted)
+    settle()
+    assert np.linalg.norm(at("hand right") - wanted) < 5e-3
+    assert np.linalg.norm(at("hand left") - pinned) < 5e-3

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
-from kinema.bake.clip_frames import frames_of
-from kinema.bake.settings import BakeSettings
-from kinema.demo.scenes.actor import UP, Actor
+from kinema.demo.scenes.actor import Actor
+from kinema.demo.scenes.walk_round import Spot
 from kinema.demo.scenes.walker import Walker
 from kinema.errors import InputError
 from kinema.fitting.job import fit_take, layout_of_take
 from kinema.fitting.layouts import NAMES, Layout, layout_of_names
 from kinema.io import names
 from kinema.io.points import load_points_bytes
-from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.clip import Clip
 from kinema.retargeting import RetargetReport, retarget
@@ -30,6 +27,12 @@ POINTS = (".npy", ".csv", ".tsv", ".json", ".trc", ".c3d")
 """Endings of files with points."""
 ASIDE = 0.75
 """Distance at which the source is shown, to the left of the character, as a fraction of the character's extent."""
+IN_STEP = 0.05
+"""Largest difference between the times of both, seconds."""
+JUMP = 0.5
+"""Distance in one frame from which the source starts anew where the character is, metres for a person."""
+CALIBRATION = 0.02
+"""Length of the T-pose in which captures often begin, seconds: the character does not have it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,40 +55,57 @@ class BorrowedMotion:
     person: int = 0
     """Number of the person in the file."""
 
-    @cached_property
-    def _contacts(self) -> tuple[Any, Any]:
-        """Times (F,) and which feet stand then, (F, L)."""
-        rig = self.actor.character.rig
-        if rig is None or not rig.legs:
-            return np.zeros(1), np.zeros((1, 0), bool)
-        frames = frames_of(rig, self.actor.character.clips[self.clip], BakeSettings(lock_feet=True)).without_lead
-        return np.asarray(frames.times), np.asarray(frames.planted)
-
-    def standing(self, time: float) -> Any:
-        """Return (L,): which feet of the source stand."""
-        times, planted = self._contacts
-        return planted[min(int(np.searchsorted(times, time)), len(planted) - 1)]
-
-    def world(self, walker: Walker) -> Any:
-        """Return (S, 4, 4): the source as it moves now, at the size of the character and beside it."""
-        own, motion = self.actor.character, self.actor.motion(self.clip)
-        world = np.asarray(own.skeleton.world(own.clips[self.clip].sample(walker.time)), float)
-        up = UP if own.rig is None else np.array(own.rig.up)
-        hips = world[0 if own.rig is None else int(own.rig.hips), :3, 3]
-        spot, size = walker.spot, walker.actor.size
-        left = np.array((np.cos(spot.heading), 0.0, -np.sin(spot.heading)))
-        over = np.array((spot.x, 0.0, spot.z)) * size + ASIDE * walker.actor.extent * left
-        turn = arrays.mul(arrays.from_axis_angle(UP, spot.heading), self.actor.upright(motion))
-        matrix = np.eye(4)
-        matrix[:3, :3] = arrays.to_matrix(turn) * size / self.actor.size
-        below = hips - up * (hips @ up) + up * motion.floor
-        matrix[:3, 3] = over + walker.ground_at(over) * UP - matrix[:3, :3] @ below
-        return matrix @ world
-
     def mapped(self, target: Actor, joints: Mapping[str, str], touch: Mapping[str, float]) -> BorrowedMotion:
         """Return it anew with other joints of the source for some of the character ("": none), and other touches."""
         made = borrowed(self.file, self.actor, self.clip, target, joints, touch)
         return replace(made, seen=self.seen, person=self.person)
+
+
+class SourceWalker:
+    """The body that a motion was made for: it walks on the same ground beside the character, in step with it."""
+
+    def __init__(self, motion: BorrowedMotion, character: Walker) -> None:
+        self.motion = motion
+        weights = {"breathing": 0.0, "head": 0.0, "eyes": 0.0}
+        self.walker = Walker(motion.actor, character.ground, motion.clip, weights, speed=character.pace, still=True)
+        self._start(character)
+
+    def _start(self, character: Walker) -> None:
+        self.walker.ground = character.ground
+        self.walker.go_to(0.0, self._spot(character), self._time(character))
+
+    def _spot(self, character: Walker) -> Spot:
+        x, z, heading = character.spot
+        aside = ASIDE * character.actor.extent / character.actor.size
+        return Spot(x + aside * float(np.cos(heading)), z - aside * float(np.sin(heading)), heading)
+
+    def _time(self, character: Walker) -> float:
+        return max(character.time, min(CALIBRATION, self.walker.duration))
+
+    def step(self, dt: float, character: Walker, pace: float) -> None:
+        """Advance by dt seconds, after the character has. pace: of the clip."""
+        walker, spot, time = self.walker, self._spot(character), self._time(character)
+        went = np.hypot(spot.x - walker.spot.x, spot.z - walker.spot.z)
+        if walker.ground is not character.ground or went > JUMP:
+            self._start(character)
+        elif IN_STEP < abs(walker.time - time) < walker.duration - IN_STEP:
+            walker.seek(time)
+        walker.steered = spot
+        if walker.speed != pace:
+            walker.set_speed(pace)
+        walker.set_weight("feet", character.weights["feet"])
+        walker.step(dt)
+
+    def world(self, character: Walker) -> Any:
+        """Return (S, 4, 4): its joints, at the size of the character."""
+        size = np.diag((*(character.actor.size / self.walker.actor.size,) * 3, 1.0))
+        return size @ self.walker.world
+
+    @property
+    def standing(self) -> Any:
+        """(L,): which of its feet stand."""
+        feet = self.walker.frame.reports.get("feet")
+        return () if feet is None else feet.planted
 
 
 def borrowed(

@@ -22,6 +22,7 @@ from kinema.demo.scenes.baked_walk import LONGEST_BAKED, bake_job, baked_file, p
 from kinema.demo.scenes.borrowed_motion import (
     POINTS,
     BorrowedMotion,
+    SourceWalker,
     borrow_all,
     borrow_points,
     clip_name,
@@ -139,6 +140,8 @@ class CharacterScene(Scene):
         """What the user has mapped in motions that a state needs, by their files."""
         self.motions: dict[str, BorrowedMotion] = {}
         """Motions of other bodies that the character has taken over, by the names of its clips."""
+        self._source: SourceWalker | None = None
+        """The body beside the character."""
         self.shows = 0
         """Number of characters shown so far."""
         self._show(self._begin(guest or self._actor("humanoid")))
@@ -350,7 +353,7 @@ class CharacterScene(Scene):
             Button("webcam", "Play points of a webcam", group=WALK_GROUP),
             Download("pose_file", "Download pose as GLB", self._file("pose"), group=FILES_GROUP),
             Download("baked", "Download clip as GLB", self._file("baked"), group=FILES_GROUP),
-            Slider("walk_length", "Walk, 0: all of it", 0.0, 0.0, LONGEST_BAKED, 1.0, "s", group=FILES_GROUP),
+            Slider("walk_length", "Seconds of walk, 0: all", 0.0, 0.0, LONGEST_BAKED, 1.0, group=FILES_GROUP),
             Download("walk", "Download walk and ground", self._file("walk"), group=FILES_GROUP),
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
@@ -648,9 +651,21 @@ class CharacterScene(Scene):
 
     def step(self, dt: float) -> None:
         self.walker.step(dt)
+        if (source := self.source) is not None:
+            source.step(dt, self.walker, self.walker.pace)
 
     def settle(self, dt: float) -> None:
         self.walker.settle(dt)
+        if (source := self.source) is not None:
+            source.step(dt, self.walker, 0.0)
+
+    @property
+    def source(self) -> SourceWalker | None:
+        """The body that the motion was made for, if it is to be shown."""
+        motion = self.motion_shown if self.values.get("beside") else None
+        if motion is None or self._source is None or self._source.motion is not motion:
+            self._source = None if motion is None else SourceWalker(motion, self.walker)
+        return self._source
 
     # Output.
 
@@ -682,13 +697,13 @@ class CharacterScene(Scene):
         """Return the matrices (S, 12) of the body that a motion was made for, where feet stand on both bodies, (F, 4),
         with 1 for those that stand; both are empty if it is not shown.
         """
-        motion, walker = self.motion_shown, self.walker
-        if motion is None or not self.values.get("beside"):
+        source, walker = self.source, self.walker
+        if source is None:
             return {"beside": np.zeros((0, 12)), "contacts": np.zeros((0, 4))}
-        world, feet, rows = motion.world(walker), walker.frame.reports.get("feet"), []
-        own_feet = () if feet is None else feet.planted
-        other = motion.actor.character.rig, world, motion.standing(walker.time)
-        for rig, matrices, stands in (other, (walker.character.rig, walker.world, own_feet)):
+        world, feet, rows = source.world(walker), walker.frame.reports.get("feet"), []
+        other = source.walker.character.rig, world, source.standing
+        own = walker.character.rig, walker.world, () if feet is None else feet.planted
+        for rig, matrices, stands in (other, own):
             legs = [] if rig is None else rig.legs
             rows += [(*matrices[int(leg.joints[-1]), :3, 3], on) for leg, on in zip(legs, stands, strict=False)]
         return {"beside": _rows(world), "contacts": np.array(rows, float).reshape(-1, 4)}

@@ -176,9 +176,14 @@ class Held:
             self.holds[handle] = replace(before, rotation=arrays.unit(np.asarray(rotation, float)))
 
     def pin(self, handle: str, position: Any, rotation: Any) -> None:
-        """Keep a handle where it is, however others are pulled. The gaze is held, not pinned."""
+        """Keep a handle where it is, however others are pulled. The gaze is held, not pinned.
+
+        What was pulled may still rotate as it could before: at the end of its reach, position and rotation together
+        can be met by one pose only, and the others would be stuck.
+        """
         if self._can_hold(handle):
-            turned = None if handle == "gaze" else np.asarray(rotation, float)
+            before = self.holds.get(handle)
+            turned = None if handle == "gaze" else np.asarray(rotation, float) if before is None else before.rotation
             self.holds[handle] = Hold(np.asarray(position, float), turned, handle != "gaze")
 
     def _can_hold(self, handle: str) -> bool:

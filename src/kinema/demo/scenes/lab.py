@@ -26,8 +26,8 @@ SHOWN_FIRST = ("fabrik", "ccd", "compensating")
 SHOWN_OF_ROBOTS = ("ccd", "damped", "body")
 BALLS, ROBOT = "balls", "robot"
 """Chains to choose from, beside that of a file."""
-CHOSEN = "Solvers"
-"""Heading of the controls that choose them."""
+CHOSEN, PASS_BY_PASS, CHAIN, TARGET = "Solvers", "Pass by pass", "Chain", "Target"
+"""Headings of the controls."""
 TABLE = "kinema_lab.csv"
 LONGEST_FILE = 60
 """Letters of a file's name, as the page has it."""
@@ -64,6 +64,7 @@ class LabScene(Scene):
         ("Drop a robot", ".urdf: its arm takes the place of the chain"),
     )
     hint = ("target", "Drag this target")
+    keys = (("n", "Next pass"),)
     needs = (
         "compensating, float64",
         "fabrik, float64",
@@ -87,22 +88,22 @@ class LabScene(Scene):
         chains, names = (BALLS, ROBOT, *own), ("Ball joints", "Robot arm", *own)
         first = BALLS if self.arm is None else own[0] if self.arm is self.guest else ROBOT
         balls = (
-            Slider("bones", "Bones", 8, 2, 32, 1),
-            Slider("limit", "Joint limit", 180, 5, 180, 1, "°"),
-            Switch("from_rest", "Start from rest each time", True),
+            Slider("bones", "Bones", 8, 2, 32, 1, group=CHAIN),
+            Slider("limit", "Joint limit", 180, 5, 180, 1, "°", group=CHAIN),
+            Switch("from_rest", "Start from rest each time", True, group=CHAIN),
         )
         shown = SHOWN_FIRST if self.arm is None else SHOWN_OF_ROBOTS
         return (
-            Choice("chain", "Chain", first, chains, names),
-            Button(OPEN_FILE, "Open a robot (URDF)"),
-            *(balls if self.arm is None else ()),
-            Switch("wander", "Target moves by itself", True),
-            Button("random", "Random target"),
-            Button("straight", "Target on the chain's own line"),
-            Slider("passes", "Show pass, 0: the answer", 0, 0, PASSES, 1),
-            Button("next_pass", "Next pass"),
-            Download("table", "Passes as CSV", TABLE),
             *(Switch(name, SOLVERS[name][0], name in shown, group=CHOSEN) for name in self.offered),
+            Slider("passes", "Show pass, 0: the answer", 0, 0, PASSES, 1, group=PASS_BY_PASS),
+            Button("next_pass", "Next pass", group=PASS_BY_PASS),
+            Download("table", "Passes as CSV", TABLE, group=PASS_BY_PASS),
+            Choice("chain", "Chain", first, chains, names, group=CHAIN),
+            Button(OPEN_FILE, "Open a robot (URDF)", group=CHAIN),
+            *(balls if self.arm is None else ()),
+            Switch("wander", "Target moves by itself", True, group=TARGET),
+            Button("random", "Random target", group=TARGET),
+            Button("straight", "Target on the chain's own line", group=TARGET),
         )
 
     @property
@@ -183,6 +184,10 @@ class LabScene(Scene):
         if handle.partition(":")[0] == "target":  # Each chain shows it, and its handle is named after the solver.
             self._take_over()
             self.target = clamped_position(position, 3, FARTHEST)
+
+    def key(self, key: str, position: Sequence[float]) -> None:
+        if key == "n":
+            self.set("next_pass", None)
 
     def own_state(self) -> dict[str, Any]:
         file = {} if self.guest is None else {"file": self.guest.file}

@@ -127,6 +127,8 @@ export class App {
   /** What to do with the next description. */
   private onceDescribed: ((description: Shown) => void) | null = null;
   private described = false;
+  /** The model of the last frame. */
+  private model: number | undefined;
   /** The scene whose session is known to have begun. */
   private opened = "";
   private wantsPicture = false;
@@ -141,6 +143,8 @@ export class App {
   /** The newest drag of each handle that has not been sent. */
   private readonly waiting = new Map<string, Extract<Input, { type: "drag" | "rotate" }>>();
   private lookedAt = 0;
+  /** Position of the pointer on the page that the character has not been told of. */
+  private lookTo: [number, number] | null = null;
   private sentAt = 0;
   private timer = 0;
 
@@ -169,7 +173,7 @@ export class App {
     });
     this.wireButtons();
     new ResizeObserver(() => this.resize()).observe(this.stage);
-    this.stage.addEventListener("pointermove", (event) => this.lookAt(event), { passive: true });
+    this.stage.addEventListener("pointermove", ({ clientX, clientY }) => (this.lookTo = [clientX, clientY]), { passive: true });
     for (const kind of ACTIVITY) addEventListener(kind, () => this.redraw(), { capture: true, passive: true });
     document.addEventListener("visibilitychange", () => this.tellVisible());
     requestAnimationFrame(() => this.tick());
@@ -316,7 +320,7 @@ export class App {
   /** A file is about to be opened. If it has no surface, maybe its motion is meant for the character that is shown: once
    * it is open, ask. */
   private offerMotion(file: File): () => void {
-    const before = this.scene?.description as unknown as Shown | undefined;
+    const before = this.shown();
     const offer = ({ surface }: Shown) => {
       if (surface || !before) return;
       this.signs.ask(`${file.name} is open. Its motion can go onto ${before.title}.`, `Put it on ${before.title}`, () => {
@@ -325,7 +329,7 @@ export class App {
       });
     };
     return () => {
-      const now = this.scene?.description as unknown as Shown | undefined;
+      const now = this.shown();
       if (!before?.surface || !now) return;
       if (now.model !== before.model) offer(now);
       else this.onceDescribed = offer;
@@ -443,6 +447,11 @@ export class App {
     this.show(name, state?.camera as CameraState | undefined); // While the server starts the scene.
   }
 
+  /** The character in the picture. */
+  private shown(): Shown | undefined {
+    return this.scene?.description as unknown as Shown | undefined;
+  }
+
   private introduction(): Introduction | undefined {
     return this.tabs.introduction(this.tabs.current);
   }
@@ -497,11 +506,11 @@ export class App {
   }
 
   /** Let the character look at the pointer, if it is to. */
-  private lookAt({ clientX, clientY }: PointerEvent): void {
-    const now = performance.now();
+  private look(now: number): void {
+    if (!this.lookTo || this.dragging.isDragging || now - this.lookedAt < LOOK_INTERVAL) return;
     const watches = this.scene?.controls.some(({ name, value }) => name === "watch" && value === true);
-    if (!watches || this.dragging.isDragging || now - this.lookedAt < LOOK_INTERVAL) return;
-    const position = this.view?.body?.gazeAt(clientX, clientY);
+    const position = watches ? this.view?.body?.gazeAt(...this.lookTo) : null;
+    this.lookTo = null;
     if (!position) return;
     this.lookedAt = now;
     this.connection.input({ type: "look", position });
@@ -517,15 +526,17 @@ export class App {
     this.connection.input({ type: "set", name, value });
   }
 
-  /** Start a film, or stop it. One of a certain length plays the scene, and leaves it as it was. */
+  /** Stop a film, or ask how long the next one is to be and start it. One of a certain length plays the scene, and leaves
+   * it as it was. */
   private record(kind: "video" | "gif"): void {
     if (this.film.isRecording) return this.film.stop();
-    const take = this.takes.take(this.scene?.controls ?? []);
-    const number = take.from === null ? 0 : this.connection.input({ type: "set", name: "time", value: take.from });
-    const wasPaused = this.paused && take.seconds !== Infinity;
-    if (wasPaused) this.pause(false);
-    this.film.start(kind, `kinema-${this.tabs.current}`, { ...take, number }, () => wasPaused && this.pause(true));
-    this.redraw();
+    this.takes.ask(element(kind === "video" ? "record" : "record-gif"), this.scene?.controls ?? [], (take) => {
+      const number = take.from === null ? 0 : this.connection.input({ type: "set", name: "time", value: take.from });
+      const wasPaused = this.paused && take.seconds !== Infinity;
+      if (wasPaused) this.pause(false);
+      this.film.start(kind, `kinema-${this.tabs.current}`, { ...take, number }, () => wasPaused && this.pause(true));
+      this.redraw();
+    });
   }
 
   private toggleFollowing(): void {
@@ -584,6 +595,7 @@ export class App {
   private tick(): void {
     requestAnimationFrame(() => this.tick());
     this.steering.drawn();
+    this.look(performance.now());
     const { view } = this;
     if (!view || view.pace.busy) return; // Meanwhile the page listens to the pointer and to the server.
     if (this.dragging.isDragging && view.pace.rests) return;
@@ -658,7 +670,8 @@ export class App {
       this.view?.hold(handle, null);
     }
     this.view?.show(frame);
-    if (isNew) this.dragging.forgetMissing();
+    if (isNew) this.dragging.forgetMissing(this.model !== this.shown()?.model);
+    this.model = this.shown()?.model;
     this.history.add(frame);
   }
 

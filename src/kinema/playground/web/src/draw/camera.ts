@@ -6,10 +6,10 @@ import type { Camera, CameraState, Side } from "../view";
 
 /** Aspect ratio that scenes are composed for, and how much farther away a narrow screen may move the camera. */
 const WIDE = 1.4;
-const LARGEST_STEP_BACK = 2.2;
+const LARGEST_STEP_BACK = 3;
 /** Nearest and farthest distance, as multiples of the first one: a face fills the picture, and fog hides nothing. */
 const NEAREST = 0.07;
-const FARTHEST = 2.6;
+const FARTHEST = 3;
 /** How far a user may move what the camera looks at, as a multiple of the first distance. */
 const LARGEST_PAN = 2;
 /** Distance from which `frameAt` looks, as a multiple of the first one. */

@@ -26,18 +26,26 @@ const DOWN = new THREE.Vector3(0, -1, 0);
 /** Feet whose ground never fades, and metres around a person's foot that do not. */
 const MOST_FEET = 8;
 const UNDER_FOOT = 0.5;
+/** Metres around the middle of a person: within the cone from the eye to there, ground fades. */
+const AROUND_BODY = 1.25;
 
-/** What keeps the ground below feet as it is while the rest fades. */
-function keepUnder(feet: THREE.Vector4[]): (shader: THREE.WebGLProgramParametersWithUniforms) => void {
+/** What keeps the ground as it is but between the eye and the body, and below feet. body, feet: positions, and radii around
+ * them. */
+function keepRest(body: THREE.Vector4, feet: THREE.Vector4[]): (shader: THREE.WebGLProgramParametersWithUniforms) => void {
   return (shader) => {
+    shader.uniforms["body"] = { value: body };
     shader.uniforms["feet"] = { value: feet };
     shader.vertexShader = `varying vec3 kinemaAt;\n${shader.vertexShader.replace("#include <begin_vertex>", "#include <begin_vertex>\nkinemaAt = position;")}`;
     const keep = `#include <color_fragment>
+      vec3 way = body.xyz - cameraPosition;
+      float along = dot(kinemaAt - cameraPosition, way) / dot(way, way);
+      float aside = distance(kinemaAt, cameraPosition + along * way);
+      diffuseColor.a = mix(diffuseColor.a, 1.0, along > 1.0 ? 1.0 : smoothstep(0.7 * body.w, body.w, aside / along));
       for (int i = 0; i < ${MOST_FEET}; i++) {
         float near = 1.0 - smoothstep(0.7 * feet[i].w, feet[i].w, distance(kinemaAt.xz, feet[i].xz));
         if (kinemaAt.y <= feet[i].y) diffuseColor.a = mix(diffuseColor.a, 1.0, near);
       }`;
-    shader.fragmentShader = `varying vec3 kinemaAt;\nuniform vec4 feet[${MOST_FEET}];\n${shader.fragmentShader.replace("#include <color_fragment>", keep)}`;
+    shader.fragmentShader = `varying vec3 kinemaAt;\nuniform vec4 body;\nuniform vec4 feet[${MOST_FEET}];\n${shader.fragmentShader.replace("#include <color_fragment>", keep)}`;
   };
 }
 
@@ -51,13 +59,15 @@ export class Terrain {
   private edges: THREE.LineSegments | null = null;
   private bins: TriangleBins | null = null;
   private readonly ray = new THREE.Ray();
+  /** Middle of the body, and the radius around it. */
+  private readonly seen = new THREE.Vector4(0, 0, 0, AROUND_BODY);
   /** Position of each foot, and the radius around it. */
   private readonly feet = Array.from({ length: MOST_FEET }, () => new THREE.Vector4(0, -HIGHEST, 0, UNDER_FOOT));
   private frames = 0;
   private hides = false;
 
   constructor() {
-    this.body.onBeforeCompile = keepUnder(this.feet);
+    this.body.onBeforeCompile = keepRest(this.seen, this.feet);
     const disc = new THREE.CircleGeometry(FLOOR.radius, 96).rotateX(-Math.PI / 2);
     const [at, uv] = [disc.attributes["position"]!, disc.attributes["uv"]!];
     for (let i = 0; i < at.count; i++) uv.setXY(i, at.getX(i) / (2 * MESH), at.getZ(i) / (2 * MESH));
@@ -112,8 +122,10 @@ export class Terrain {
   }
 
   /** Fade where it is between the eye and what is to be seen, but not below feet. Call it for every drawn frame.
-   * times: size of the character, relative to a person. */
+   * seen: points of the body, the last one its middle. times: size of the character, relative to a person. */
   fade(eye: THREE.Vector3, seen: THREE.Vector3[], feet: THREE.Vector3[], times: number, elapsed: number): void {
+    const middle = seen.at(-1)!;
+    this.seen.set(middle.x, middle.y, middle.z, AROUND_BODY * times);
     this.feet.forEach((foot, i) => {
       const { x, y, z } = feet[i] ?? new THREE.Vector3(0, -HIGHEST, 0);
       foot.set(x, y, z, UNDER_FOOT * times);

@@ -12,6 +12,10 @@ const GIF_FRAMES = 300;
 const GIF_WIDTH = 640;
 /** Milliseconds between key frames of a video: a player can jump to each of them. */
 const KEY_FRAMES = 1000;
+/** Bytes that a video with a picture has at least; most milliseconds to wait for them, and between two looks. */
+const LEAST_FILM = 1000;
+const LONGEST_ENCODING = 15_000;
+const ENCODING_CHECK = 250;
 
 /** What is on the screen. Use it in the task that drew the canvas. */
 export interface Shot {
@@ -151,8 +155,17 @@ class Video implements Recording {
     return recorder;
   }
 
+  /** Stop once there is something to keep: large pictures take the encoder a while. */
   finish(): void {
-    this.recorder?.stop();
+    const latest = performance.now() + LONGEST_ENCODING;
+    const stop = () => {
+      if (!this.recorder) return;
+      if (new Blob(this.parts).size > LEAST_FILM || performance.now() > latest) return this.recorder.stop();
+      this.whole.getContext("2d")!.drawImage(this.whole, 0, 0); // The encoder takes what is painted anew.
+      this.recorder.requestData();
+      setTimeout(stop, ENCODING_CHECK);
+    };
+    stop();
   }
 
   private async keep(type: string): Promise<void> {

@@ -95,9 +95,9 @@ export class Dragging {
     this.stage.classList.remove("dragging", "grabbable");
   }
 
-  /** Forget handles that a new description no longer has. */
-  forgetMissing(): void {
-    const ids = new Set([...(this.view?.handles().map(({ id }) => id) ?? []), this.view?.pen]);
+  /** Forget handles that a new description no longer has, and all of them if it is of another body. */
+  forgetMissing(isOther: boolean): void {
+    const ids = new Set(isOther ? [] : [...(this.view?.handles().map(({ id }) => id) ?? []), this.view?.pen]);
     this.seen = [];
     if (this.chosen !== null && !ids.has(this.chosen)) this.setChosen(null);
     if (this.nudged !== null && !ids.has(this.nudged)) this.endNudge();

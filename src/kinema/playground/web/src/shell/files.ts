@@ -127,7 +127,7 @@ export class Files {
       await this.openSession(file).catch((problem: unknown) => this.say(`${name}: ${problem instanceof Error ? problem.message : problem}`));
     } else if (!this.fits(file)) {
       if (this.elsewhere([file])) return;
-      this.say(`${name}: ${this.takes.length ? `this scene takes ${this.takes.join(", ")}.` : "this scene takes no files."}`);
+      this.say(`${name}: such files cannot be opened here. Export it as .glb, .vrm, .fbx or .bvh, a robot as .urdf.`);
     } else if (file.size > LARGEST_FILE) {
       this.say(`${name}: files may have ${LARGEST_FILE / 2 ** 20} MiB at most.`);
     } else {

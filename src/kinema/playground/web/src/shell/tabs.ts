@@ -1,4 +1,4 @@
-// The tabs of the scenes; `/#planar` opens one directly.
+// The tabs of the scenes, on a narrow screen a menu; `/#planar` opens one directly.
 
 import type { Introduction } from "../protocol";
 import { VIEWS } from "../views";
@@ -6,6 +6,7 @@ import { element, make } from "./dom";
 import { sceneInAddress } from "./sharing";
 
 export class Tabs {
+  private readonly menu = element<HTMLSelectElement>("scenes");
   private scenes: Introduction[] = [];
 
   /** The scene that is open. */
@@ -17,15 +18,7 @@ export class Tabs {
   ) {
     addEventListener("hashchange", () => this.select());
     element("tabs").addEventListener("keydown", (event) => this.key(event));
-    element("tabs").addEventListener("scroll", () => this.fade(), { passive: true });
-    new ResizeObserver(() => this.fade()).observe(element("tabs"));
-  }
-
-  /** Fade the ends behind which there are more tabs, as on a phone. */
-  private fade(): void {
-    const { scrollLeft, scrollWidth, clientWidth, classList } = element("tabs");
-    classList.toggle("more-before", scrollLeft > 1);
-    classList.toggle("more-after", scrollLeft + clientWidth < scrollWidth - 1);
+    this.menu.onchange = () => (location.hash = this.menu.value);
   }
 
   get current(): string {
@@ -47,8 +40,8 @@ export class Tabs {
     this.scenes = scenes.filter(({ name }) => name in VIEWS);
     this.correct();
     element("tabs").replaceChildren(...this.scenes.map((scene) => this.tab(scene)));
+    this.menu.replaceChildren(...this.scenes.map(({ name, title }) => make("option", { value: name, textContent: title })));
     this.mark();
-    this.fade();
   }
 
   private tab({ name, title, about }: Introduction): HTMLElement {
@@ -76,12 +69,11 @@ export class Tabs {
   }
 
   private mark(): void {
-    const tabs = element("tabs");
-    for (const tab of tabs.querySelectorAll<HTMLElement>("[role=tab]")) {
+    this.menu.value = this.current;
+    for (const tab of element("tabs").querySelectorAll<HTMLElement>("[role=tab]")) {
       const on = tab.dataset["scene"] === this.current;
       tab.setAttribute("aria-selected", String(on));
       tab.tabIndex = on ? 0 : -1;
-      if (on) tabs.scrollLeft = tab.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2; // Not the page with them.
     }
   }
 

@@ -2,16 +2,17 @@
 
 import type { Control, Value } from "../protocol";
 import type { Finish } from "../view";
+import { make } from "./dom";
 
 /** Their group in the panel: closed until it is wanted. */
 export const TAKES = "Pictures and films";
 /** Pixels of the longer side, by what the user chooses. */
 const SIDES: Record<string, number> = { "as on the screen": 0, "1920 pixels": 1920, "2560 pixels": 2560, "3840 pixels (4K)": 3840 };
 const BACKGROUNDS: Record<string, Finish["background"]> = { "as on the screen": "shown", transparent: "clear", "transparent, no ground": "alone" };
-const UNTIL_STOPPED = "until stopped";
-const ONE_LOOP = "one loop of the clip";
-/** Seconds of a film, by what the user chooses. */
-const LENGTHS: Record<string, number> = { [UNTIL_STOPPED]: Infinity, "3 s": 3, "5 s": 5, "10 s": 10, "15 s": 15, "60 s": 60 };
+/** Lengths of a film to choose from, seconds. */
+const LENGTHS = [3, 5, 10, 15, 60];
+/** Distance of the menu of lengths from its button, and from the edge of the page, CSS pixels. */
+const AWAY = 6;
 
 /** How a film is taken. seconds: of the scene, infinite for one that the user stops. from: seconds of the clip at which it
  * starts; null: wherever the clip is. */
@@ -21,7 +22,12 @@ export interface Take {
 }
 
 export class Takes {
-  private readonly values: Record<string, Value> = { take_handles: true, take_background: "as on the screen", take_size: "as on the screen", take_length: UNTIL_STOPPED };
+  private readonly values: Record<string, Value> = { take_handles: true, take_background: "as on the screen", take_size: "as on the screen" };
+  private readonly lengths = make("div", { id: "lengths", popover: "auto" });
+
+  constructor() {
+    document.body.append(this.lengths);
+  }
 
   get controls(): Control[] {
     const [group, labels] = [TAKES, []];
@@ -30,7 +36,6 @@ export class Takes {
       { kind: "switch", name: "take_handles", label: "Handles and labels", group, value: Boolean(this.values["take_handles"]) },
       choice("take_size", "Size", Object.keys(SIDES)),
       choice("take_background", "Background", Object.keys(BACKGROUNDS)),
-      choice("take_length", "Films and GIFs", [...Object.keys(LENGTHS), ONE_LOOP]),
     ];
   }
 
@@ -47,13 +52,29 @@ export class Takes {
     return { handles: this.values["take_handles"] === true, background, side: SIDES[String(this.values["take_size"])] ?? 0 };
   }
 
-  /** controls: of the scene; those of a timeline say what a loop is. */
-  take(controls: Control[]): Take {
-    const length = String(this.values["take_length"]);
-    if (length !== ONE_LOOP) return { seconds: LENGTHS[length] ?? Infinity, from: null };
-    const value = (name: string) => Number(controls.find((control) => control.name === name)?.value ?? 0);
-    const [from, speed] = [value("loop_start"), value("speed")];
-    const seconds = (value("loop_end") - from) / speed;
-    return seconds > 0 ? { seconds, from } : { seconds: 3, from: null };
+  /** Ask beside a button how long a film is to be. controls: of the scene; those of a timeline say what a loop is. */
+  ask(button: HTMLElement, controls: Control[], start: (take: Take) => void): void {
+    const loop = loopOf(controls);
+    const takes: [string, Take][] = [["Until stopped", { seconds: Infinity, from: null }], ...LENGTHS.map((seconds): [string, Take] => [`${seconds} s`, { seconds, from: null }])];
+    if (loop) takes.push(["One loop of the clip", loop]);
+    this.lengths.replaceChildren(...takes.map(([textContent, take]) => {
+      const choose = make("button", { textContent });
+      choose.onclick = () => {
+        this.lengths.hidePopover();
+        start(take);
+      };
+      return choose;
+    }));
+    const { right, top } = button.getBoundingClientRect();
+    Object.assign(this.lengths.style, { right: `${Math.max(innerWidth - right, AWAY)}px`, bottom: `${innerHeight - top + AWAY}px` });
+    this.lengths.showPopover();
   }
+}
+
+/** One loop of the clip that is played; null where there is none. */
+function loopOf(controls: Control[]): Take | null {
+  const value = (name: string) => Number(controls.find((control) => control.name === name)?.value ?? 0);
+  const from = value("loop_start");
+  const seconds = (value("loop_end") - from) / value("speed");
+  return seconds > 0 && seconds < Infinity ? { seconds, from } : null;
 }

@@ -42,8 +42,8 @@ export class ArmView extends SpaceView {
 
   override paint(theme: Theme): void {
     super.paint(theme);
-    this.floor.color.set(theme.dark ? 0x46505d : 0xe4ddd0);
-    this.wall.color.set(theme.dark ? 0x56616f : 0xf1ede5);
+    this.floor.color.set(theme.dark ? 0x46505d : 0xe6d3ae);
+    this.wall.color.set(theme.dark ? 0x56616f : 0xd3dce6);
     this.metal.color.set(theme.dark ? 0xd3d9e4 : 0xe4e7ee);
     this.dark.color.set(theme.dark ? 0x4a5260 : 0x2c3038);
     this.goal.material.color.set(theme.target);

@@ -33,7 +33,7 @@ export class CrowdView extends SpaceView {
   private fetching = false;
 
   constructor(private readonly tools: Tools) {
-    super(new SpaceStage({ from: [7, 5.5, 11], at: [0, 0.3, 0], shade: 8 }));
+    super(new SpaceStage({ from: [7, 5.5, 11], at: [0, 0.3, 0], shade: 8, wide: 0.8 }));
     this.target.name = HANDLES;
     this.floor.name = GROUNDS;
     this.stage.scene.add(this.floor, this.field.mesh, this.people.group, this.target, this.rings.group);

@@ -6,6 +6,7 @@ import { ErrorChart } from "../draw/chart";
 import { phong, solid, SpaceStage } from "../draw/space";
 import { Trail } from "../draw/trail";
 import { array, type Description, type Frame } from "../frames";
+import { PHONE } from "../shell/dom";
 import { GROUNDS, HANDLES, type ChainState, type Label, type Theme } from "../view";
 import { SpaceView } from "./base";
 
@@ -13,7 +14,7 @@ import { SpaceView } from "./base";
 const APART = 1.2;
 const MOST_BONES = 7 * 32;
 /** Chains that are seen without a step back. */
-const IN_VIEW = 3.5;
+const IN_VIEW = 2.9;
 /** Errors below are drawn as this: the chart ends there. */
 const FLOOR = 1e-7;
 /** Error up to which a target counts as reached, as a fraction of the chain. */
@@ -21,10 +22,10 @@ const ERROR = 1e-4;
 /** Width of a label, CSS pixels: where there is less room between the chains, its lines are shorter. */
 const LABEL = 150;
 /** Distance of a label's middle from the upper end of the picture on a low screen: a line of text is above it. */
-const BELOW_TEXT = 80;
+const BELOW_TEXT = 96;
 
 export class LabView extends SpaceView {
-  private readonly chart = new ErrorChart(() => ({ width: Math.min(286, innerWidth - 60), height: 170 }), FLOOR);
+  private readonly chart = new ErrorChart(() => ({ width: PHONE.matches ? Math.min(innerWidth, 480) - 50 : 286, height: 170 }), FLOOR);
   private readonly floor = phong(0xffffff, 5);
   private readonly joints = phong(0x2c3038, 60);
   private readonly bones = new Bones(MOST_BONES, { start: 0.03, end: 0.02, joint: 0.032 }, phong(0xffffff, 60), this.joints, 16);
@@ -37,7 +38,7 @@ export class LabView extends SpaceView {
   private length = 1;
 
   constructor() {
-    super(new SpaceStage({ from: [0, 1.3, 4.1], at: [0, 0.5, 0], shade: 2.2 }));
+    super(new SpaceStage({ from: [0, 1.15, 3.34], at: [0, 0.5, 0], shade: 2.6, wide: 1.7 }));
     const floor = solid(new THREE.CylinderGeometry(2.6, 2.6, 0.05, 64), this.floor);
     floor.position.y = -0.025;
     floor.name = GROUNDS;
@@ -63,7 +64,7 @@ export class LabView extends SpaceView {
 
   override paint(theme: Theme): void {
     super.paint(theme);
-    this.floor.color.set(theme.dark ? 0x333b46 : 0xe9e4da);
+    this.floor.color.set(theme.dark ? 0x333b46 : 0xe6d3ae);
     this.joints.color.set(theme.dark ? 0xd9dee8 : 0x2c3038);
     this.dress();
   }
