@@ -59,7 +59,7 @@ def test_a_table_of_two_dozen_rows_is_accurate_to_an_eighth_of_a_degree():
 
 @pytest.mark.parametrize(("shorter", "says"), [(0.0008, False), (0.0012, True)])
 def test_a_leg_a_thousandth_shorter_than_straight_says_which_way_its_knee_bends(shorter, says):
-    """Bent to the left a little, its ankle comes down to the left of where a knee ahead would take it."""
+    """A straighter one is bent in its middle, to some side, before its table is filled."""
     aside = 0.5 * math.sqrt(1.0 - (1.0 - shorter) ** 2)
     joints = np.array(((0.0, 1.0, 0.0), (aside, 0.5, 0.0), (0.0, 0.0, 0.0)))
     assert (_bent(joints) is joints) == says
