@@ -115,6 +115,7 @@ def test_meshes_have_shapes_of_their_own():
         (shape(501, "S", (0, 1), [(0, 0, 1)]), "has 2 positions and 3 numbers to move them; each needs three"),
         (shape(501, "S", (1, 1), [(0, 0, 1)] * 2), "has a position twice or below 0"),
         (shape(501, "S", (-1,), [(0, 0, 1)]), "has a position twice or below 0"),
+        (shape(501, "S", (0,), [(0, 0, 1e38)]), "has a shape that cannot be used: shape 'S': offsets"),
         (shape(501, "S", (0,), [(0, 0, float("nan"))]), "has numbers that are not finite"),
     ],
 )

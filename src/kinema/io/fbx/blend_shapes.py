@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kinema.errors import InputError
 from kinema.io import names
 from kinema.io.fbx.document import FbxDocument, Object
 from kinema.io.fbx.element import Element
@@ -120,5 +121,8 @@ def shapes_of(mesh: MaterialMesh, channels: list[ShapeChannel], space: Space) ->
             vertices = np.flatnonzero(sorted_positions[at] == mesh.positions)
             offsets = shape.offsets[order[at[vertices]]]
             moved = offsets.any(axis=1)
-            made.append(BlendShape(shape.name, vertices[moved], space.vectors(offsets[moved]), weight))
+            try:
+                made.append(BlendShape(shape.name, vertices[moved], space.vectors(offsets[moved]), weight))
+            except InputError as problem:
+                mesh.element.fail(f"has a shape that cannot be used: {problem}")
     return made
