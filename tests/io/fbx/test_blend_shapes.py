@@ -65,6 +65,15 @@ def test_a_channel_goes_from_shape_to_shape(percent, smile, grin):
     assert [each.weight for each in character.skins[0].shapes] == pytest.approx([smile, grin])
 
 
+@pytest.mark.parametrize("full", [(0, 1e-310), (5e-324, 1e-310), (0, 1e-90), (1e90, 1e99), (50, 50)])
+@pytest.mark.parametrize("percent", [-1e99, 100.0, 1e99])
+def test_percentages_at_the_ends_of_the_range(full, percent):
+    character = read([SMILE, GRIN], full=full, percent=percent, curve=((0, 0.3, 1), (0, 1e-310, 1e30)))
+    assert np.isfinite([each.weight for each in character.skins[0].shapes]).all()
+    weights = character.clips["Walk"].shape_weights(np.linspace(0, 1, 7))
+    assert np.isfinite(list(weights.values())).all()
+
+
 def test_blender_weighs_each_position():
     np.testing.assert_allclose(
         moved_by(read([SMILE], full=(50, 100)), {"Smile": 1.0})[[0, 2]], [(0, 0, 5), (0, 1.5, 0)]

@@ -28,7 +28,7 @@ def instanced(others, more=(), bind=None, **settings):
     links = [("OO", 2, 1), ("OO", SHAPE, MESH), ("OO", SKIN, SHAPE), ("OO", LOW, SKIN), ("OO", HIGH, SKIN)]
     links += [("OO", 1, LOW), ("OO", 2, HIGH), *(("OO", SHAPE, other[1][0]) for other in others)]
     for parts, joined in more:
-        objects, links = objects + parts, links + joined
+        objects, links = objects + parts, [*joined, *links]
     return build.read(file(objects, links, UnitScaleFactor=100.0, **settings))
 
 
@@ -99,3 +99,13 @@ def test_a_sheared_bind_transform_is_noted():
 def test_parents_come_before_children():
     skeleton = instanced([model(OTHER, "Other", "Mesh", Lcl_Translation=(50, 0, 0))]).skeleton
     assert all(above < below for below, above in enumerate(skeleton.parents))
+
+
+@pytest.mark.parametrize("first", [[], [element("Transform", moved(0, 0, 0).ravel().tolist())]])
+def test_clusters_that_do_not_say_where_they_were_bound_are_passed_over(first):
+    """Programs leave clusters without vertices in a file."""
+    empty = [element("Deformer", 90, "", "Cluster", inside=first)], [("OO", 90, SKIN)]
+    other = model(OTHER, "Other", "Mesh", Lcl_Translation=(50, 0, 0))
+    character, whole = instanced([other], more=[empty]), instanced([other])
+    assert character.skeleton.names == whole.skeleton.names
+    np.testing.assert_array_equal(posed(character, {})[0], posed(whole, {})[0])

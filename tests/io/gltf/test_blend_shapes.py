@@ -119,6 +119,23 @@ def test_shapes_of_one_skin_that_move_apart_share_their_keys():
             np.testing.assert_allclose(found, wanted[name], atol=1e-6)
 
 
+def test_steps_and_splines_beside_other_tracks_keep_their_way():
+    character = face(weights=[0.25, 0.5]).read()
+    steps = km.ShapeTrack("up", (0, 0.3, 1.1), (0, 1, 0.5), "STEP")
+    bulge = ((0, 0, 4), (0, 1, 0), (-3, 0.5, 0))
+    for other in (
+        km.ShapeTrack("left", (0.5, 2), (1, 0)),
+        km.ShapeTrack("left", (0, 0.7, 2), bulge, "CUBICSPLINE"),
+        km.ShapeTrack("left", (0.5,), (bulge[0],), "CUBICSPLINE"),
+    ):
+        clip = km.Clip("talk", character.skeleton, [], 2.0, shapes=[steps, other])
+        again = saved(replace(character, clips={"talk": clip}, source=None)).clips["talk"]
+        times = np.array([0.0, 0.1, 0.299999, 0.300001, 0.6, 1.099999, 1.100001, 1.6, 2.0])
+        found, wanted = again.shape_weights(times), clip.shape_weights(times)
+        np.testing.assert_allclose(found["up"], wanted["up"], atol=1e-6)
+        np.testing.assert_allclose(found["left"], wanted["left"], atol=0.01)
+
+
 def test_fbx_shapes_are_saved():
     character = fbx.read(fbx.leg())
     again = saved(replace(character, source=None))

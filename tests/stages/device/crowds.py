@@ -16,7 +16,7 @@ def ground():
 
 
 def crowds(*stages, on=None, count=COUNT, character=None, **options):
-    """The same crowd on the CPU and on the device, each character at a place of its own."""
+    """Make one crowd on the CPU and one on the device, each with its characters at the same random places."""
     draw = np.random.default_rng(3)
     where = draw.uniform((-5.0, 0.0, -5.0), (5.0, 0.0, 5.0), (count, 3)).astype(np.float32)
     yaw = draw.uniform(-1.0, 1.0, count) / 2

@@ -24,6 +24,9 @@ from kinema.model.blend_shapes import LARGEST_WEIGHT, BlendShape
 _FULL = 100.0
 """Percentage at which a shape is reached, unless the file says so."""
 
+_DECIMALS = 6
+"""Of the percentages at which shapes are reached: nearer to each other, they are equal, and no weight overflows."""
+
 _NUMBERS_A_SHAPE = 1_000
 """Charged for each shape, and again for each surface that it moves: the time it takes, in numbers."""
 
@@ -93,7 +96,8 @@ def _channel(channel: Object, shapes: list[PositionShape]) -> ShapeChannel:
     full = written.numbers() if written is not None else np.zeros(0)
     if len(shapes) == 1 and len(full) == len(shapes[0].positions) != 1:
         shapes = [replace(shapes[0], offsets=shapes[0].offsets * full[:, np.newaxis] / _FULL)]
-    return ShapeChannel(channel, tuple(shapes), full if len(full) == len(shapes) else np.full(len(shapes), _FULL))
+    full = np.round(full, _DECIMALS) if len(full) == len(shapes) else np.full(len(shapes), _FULL)
+    return ShapeChannel(channel, tuple(shapes), full)
 
 
 def _shape(element: Element, name: str) -> PositionShape:

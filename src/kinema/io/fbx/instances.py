@@ -50,14 +50,14 @@ def add_instances(
     moving: set[Node] | None = None
     for geometry, where in showing.values():
         clusters = list(clusters_of(document, geometry)) if len(where) > 1 else []
-        if not clusters:
+        element = next((each.element for each in clusters if _has_matrices(each.element)), None)
+        if element is None:
             continue
         document.budget.charge(_NUMBERS_A_NODE * len(nodes) * (1 + len(takes)), geometry.element)
         moving = _moving(nodes, takes) if moving is None else moving
         needed = _with_parents(nodes, {link.object.key for each in clusters for link in document.below(each, "Model")})
         if not needed:
             continue
-        element = clusters[0].element
         bind = matrix_of(element.at("TransformLink")) @ matrix_of(element.at("Transform"))
         for node in where:
             if node not in moving and _is_bound(node, bind, skeleton, space):
@@ -84,6 +84,11 @@ def clusters_of(document: FbxDocument, owner: Object) -> Iterator[Object]:
     for skin, _ in document.below(owner, "Deformer"):
         if skin.subtype == "Skin":
             yield from (each for each, _ in document.below(skin, "Deformer") if each.subtype == "Cluster")
+
+
+def _has_matrices(cluster: Element) -> bool:
+    """Whether a cluster says where its mesh was bound; some without vertices do not."""
+    return all(cluster.maybe(name) is not None for name in ("TransformLink", "Transform"))
 
 
 def matrix_of(element: Element) -> Any:

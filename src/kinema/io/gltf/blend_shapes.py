@@ -22,6 +22,9 @@ from kinema.model.blend_shapes import LARGEST_WEIGHT, ShapeTrack
 WEIGHTS = "weights"
 """The path of channels that animate them."""
 
+_PIECES = 16
+"""Straight pieces that a span of a cubic spline becomes beside tracks of another kind: off by 1/256 of its bulge."""
+
 
 def read_shaped_nodes(document: Document, surfaces: list[list[Surface]], accessors: Accessors) -> dict[int, ShapedNode]:
     """Return the blend shapes of each node that has some. surfaces: of each mesh."""
@@ -81,7 +84,7 @@ def read_shape_tracks(
 def keys_of(node: ShapedNode, tracks: Mapping[str, ShapeTrack]) -> tuple[Any, Any, str] | None:
     """Return times, values (K, S) or (K, 3, S), and the interpolation of all shapes of a node; None if none moves.
 
-    Tracks whose times or interpolations differ become linear, with keys where any of them has one.
+    Tracks whose times or interpolations differ become linear, with keys wherever one of them needs one.
     """
     found = [tracks[name] for name in node.names if name in tracks]
     if not found:
@@ -90,7 +93,7 @@ def keys_of(node: ShapedNode, tracks: Mapping[str, ShapeTrack]) -> tuple[Any, An
     alike = all(
         track.interpolation == first.interpolation and np.array_equal(track.times, first.times) for track in found
     )
-    times = first.times if alike else np.unique(np.concatenate([track.times for track in found]))
+    times = first.times if alike else np.unique(np.concatenate([_linear_times(track) for track in found]))
     cubic = alike and first.interpolation == "CUBICSPLINE" and len(times) > 1
     columns = []
     for name, weight in zip(node.names, node.weights, strict=True):
@@ -101,3 +104,16 @@ def keys_of(node: ShapedNode, tracks: Mapping[str, ShapeTrack]) -> tuple[Any, An
             columns.append(np.full(len(times), weight) if track is None else track.at(times))
     how = first.interpolation if alike and (cubic or first.interpolation == "STEP") else "LINEAR"
     return times, np.stack(columns, axis=-1), how
+
+
+def _linear_times(track: ShapeTrack) -> Any:
+    """Return times between which a track is as good as linear: steps lie between two neighbouring times of a file."""
+    times = track.times
+    if track.interpolation == "STEP":
+        with np.errstate(over="ignore"):  # What float32 cannot hold is refused where it is stored.
+            before = np.nextafter(times[1:].astype(np.float32), np.float32(0.0))
+        return np.unique(np.concatenate((times, before)))
+    if track.interpolation == "CUBICSPLINE" and len(times) > 1:
+        shares = np.arange(_PIECES) / _PIECES
+        return np.append((times[:-1, np.newaxis] + shares * np.diff(times)[:, np.newaxis]).reshape(-1), times[-1])
+    return times
