@@ -109,7 +109,7 @@ def test_a_module_with_kernels_has_a_test_of_its_stem(path):
     assert (ROOT / "tests" / module.with_name(f"test_{module.name}")).exists()
 
 
-ON_THE_GPU = {"solvers/gpu/cuda.py", "solvers/gpu/device_memory.py"}
+ON_THE_GPU = {f"solvers/gpu/{name}.py" for name in ("cuda", "device_memory", "thread_memory")}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)

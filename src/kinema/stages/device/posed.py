@@ -59,7 +59,7 @@ class Build(NamedTuple):
     kept: np.dtype[Any]
     """The record that a character keeps from frame to frame, with its `target`."""
     layout: np.dtype[Any]
-    """The same, followed by room to work in and by the joints, a `pose_record`."""
+    """`kept`, followed by room to work in and by the joints, a `pose_record`."""
     joints: int
     """How many joints a thread keeps."""
     registers: int
