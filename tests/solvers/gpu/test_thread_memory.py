@@ -1,4 +1,4 @@
-"""The memory of a thread on the GPU: in the simulator it holds garbage first, so that tests show who reads it too soon."""
+"""A thread's memory on the GPU: the simulator fills it with garbage, so that tests show who reads it too soon."""
 
 import numpy as np
 import pytest
