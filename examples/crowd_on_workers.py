@@ -6,7 +6,7 @@
 
 Characters do not know of each other, so each worker has some of them, by their index. Where they stand, the phases of
 their clips and the ids of their glances go with the index: in how many parts the crowd is does not show. Palettes stay
-where they were made, for whoever draws or learns there; only what is asked for crosses the network.
+where they were made, for what draws or learns there; only what you ask for crosses the network.
 """
 
 import argparse

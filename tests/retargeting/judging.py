@@ -16,7 +16,7 @@ LOW, SLOW, SHORTEST = 0.03, 0.2, 0.07
 
 NEVER_DOWN = 0.1
 """Leg lengths above the lowest point of all soles that the lowest of a point is, for one that never stands: the heels
-of somebody who crawls."""
+of a crawling body."""
 
 CALIBRATION, JUMP = 1.0, 10.0
 """Seconds in which a capture may begin with poses of calibration, and degrees that the joints of its limbs jump out of
@@ -48,7 +48,7 @@ def judge(source: Any, clip: Any, target: Any, new: Any) -> dict[str, float]:
 
 
 def after_calibration(rig: Any, rotations: Any, dt: float) -> int:
-    """The first frame of the motion: captures may begin with poses of calibration, which nobody wants on another body.
+    """The first frame of the motion: captures may begin with poses of calibration, which do not belong to it.
 
     rotations: (F, J, 4).
     """

@@ -110,7 +110,7 @@ def test_the_toes_of_a_foot_that_hangs_down_do_not_swing_round():
 
 
 def test_a_foot_that_lies_on_its_back_curls_its_toes():
-    """As that of somebody who kneels."""
+    """A kneeling body has such feet."""
     lying = stand(soles(pitch=-np.pi + 0.1, toe=0.3), weights=np.zeros((FRAMES, 1, 3)))
     height = -lying.points[..., 1, 1]
     cleared = clear_floor(lying, height, DT)

@@ -46,7 +46,7 @@ degrees, and down by 40."""
 HANGS = math.radians(-60.0), math.radians(-90.0)
 TURNED = math.radians(-100.0), math.radians(-130.0)
 """Pitch of a foot and of its toes down to which toes are bent up, and from which on they are bent down if both are
-there, as those of somebody who kneels and whose feet lie on their backs. In between, less of either."""
+there: a kneeling body has feet that lie on their backs. In between, less of either."""
 
 CLEAR_SMOOTHING = 0.02
 """Seconds, standard deviation, over which that is smoothed."""

@@ -1,4 +1,4 @@
-"""World matrices and skinning palettes of a crowd on the GPU, written as rows for whoever draws them.
+"""World matrices and skinning palettes of a crowd on the GPU, written as rows, one character after the other.
 
 A thread goes through the joints of its character. It holds the matrices whose children are still to come; the host has
 given each of them a place. What 32 characters have computed is written through shared memory, so that a warp writes
