@@ -1,10 +1,13 @@
 """The GPU's kernels in numba's simulator: the answers are those of the CPU."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import kinema as km
 from kinema.solvers.chain.chain_solvers import CHAIN_SOLVERS
+from kinema.solvers.gpu.cuda import device_jit
 from tests import problems
 from tests.simulator import SIMULATED, device, run_in_simulator  # noqa: F401  # device is a fixture.
 
@@ -52,6 +55,44 @@ def chains(dtype, joints=5, width=3):
     reach = joints - 1.0
     target = np.array([[0.5, 0.3, 0.4], [3.0, 1, 0], [0, 1, 0], [0, 0.6, 0], [0, 0, 0], [0.1, -0.7, 0.05]])
     return start, (target[:, :width] * reach).astype(dtype)
+
+
+if not SIMULATED:
+
+    class Compiled:
+        """What `device_jit` makes of a function, without a GPU: compiling only asks NVVM."""
+
+        def __init__(self, function, **options):
+            self.options = options
+
+        def compile(self, signature):
+            from numba.cuda.cudadrv import nvvm
+
+            if signature == "broken":
+                raise TypeError("a signature that cannot be compiled")
+            return nvvm.compile_ir("code", opt=3)
+
+    @pytest.fixture
+    def asked(monkeypatch):
+        """What NVVM is asked for, instead of compiling it."""
+        from numba.cuda.cudadrv import nvvm
+
+        from kinema.solvers.gpu import cuda
+
+        monkeypatch.setattr(nvvm, "compile_ir", lambda code, **options: options)
+        monkeypatch.setattr(cuda, "checked_cuda", lambda: SimpleNamespace(jit=Compiled))
+        return nvvm
+
+    def test_exact_kernels_do_not_fuse_products_and_sums(asked):
+        exact = device_jit(96, exact=True)(len)
+        assert exact.compile("arrays") == {"opt": 3, "fma": False}
+        assert exact.options == {"max_registers": 96, "lto": False}  # Linked otherwise, the option would be lost.
+
+    def test_other_kernels_compile_as_ever(asked):
+        exact = device_jit(96, exact=True)(len)
+        with pytest.raises(TypeError, match="cannot be compiled"):
+            exact.compile("broken")
+        assert asked.compile_ir("code", opt=3) == {"opt": 3}
 
 
 if SIMULATED:

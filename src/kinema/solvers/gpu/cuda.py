@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -170,6 +171,49 @@ def _compiled(function: Any, *kinds: Any) -> Any:
     """A kernel for arguments of these types: launched without looking at what it is given."""
     cuda = checked_cuda()
     return cuda.jit(function) if SIMULATED else cuda.jit(types.void(*kinds))(function)
+
+
+def device_jit(registers: int, exact: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Return the decorator of kernels that take so many registers of a thread at most.
+
+    exact: whether they round every product and sum, as the CPU does. Others round a product and a sum at once, which is
+    faster and hardly differs; but feet decide by comparing, and a rounding step may decide otherwise.
+    """
+    cuda = checked_cuda()
+    if SIMULATED:
+        return cuda.jit
+    if not exact:
+        return cuda.jit(max_registers=registers)
+    # Linked as PTX, because the linker of other code has no such option. Without a function, `jit` forgets about `lto`.
+    return lambda function: _rounding_each(cuda.jit(function, max_registers=registers, lto=False))
+
+
+_options = threading.RLock()
+"""Held while kernels compile with other options than all others: at any time, by one thread."""
+
+
+def _rounding_each(dispatcher: Any) -> Any:
+    """Make a kernel compile without fused multiplications and additions.
+
+    NVVM has an option for it, but numba has no way to set it: it is added to the others while this kernel compiles. A
+    kernel that another thread compiles meanwhile rounds each, too, which does no harm.
+    """
+    from numba.cuda.cudadrv import nvvm
+
+    compile_kernel = dispatcher.compile
+
+    def compile_rounding_each(signature: Any) -> Any:
+        with _options:
+            compile_module = nvvm.compile_ir
+            nvvm.compile_ir = lambda code, **options: compile_module(code, **{**options, "fma": False})
+            try:
+                return compile_kernel(signature)
+            finally:
+                nvvm.compile_ir = compile_module
+
+    if hasattr(nvvm, "compile_ir"):  # Else numba is built otherwise, and the kernel rounds as all others do.
+        dispatcher.compile = compile_rounding_each
+    return dispatcher
 
 
 @cache

@@ -1,7 +1,12 @@
 """`FullBody` on a GPU: one thread per character, running the kernels that the CPU runs.
 
-A thread has the states of its joints, the rows and the system in its own memory, about 40 KB of a person with five
-effectors. The hardware lays that out so that the same number of neighbouring threads lies side by side.
+A thread has the states of its joints, the rows and the system in its own memory, in the precision of the call: 16 KB of
+a person with five effectors in float32. The hardware lays that out so that the same number of neighbouring threads lies
+side by side.
+
+Threads of a warp wait for the slowest of them. So all characters first take a few steps, which is enough for most. For
+the others, every start that the search would try has a thread of its own, and the answer is the one that the search
+would have chosen.
 
 What the CPU does after its search, where targets of higher priority are missed (`descent.give_way`, `descent.secure`),
 is left out: inlined once more each, it would make the kernel ten times as large. Priorities are then only how stiff
@@ -20,18 +25,19 @@ import numpy as np
 
 from kinema import validation
 from kinema.compile.jit import kernel
-from kinema.compile.records import Record
+from kinema.compile.records import REAL, Record
+from kinema.constants import ROUNDING_ROTATION
 from kinema.errors import DeviceError, InputError
 from kinema.math import quat, vec
 from kinema.math.rows import store3, store4
 from kinema.model.pose import LocalTransforms, Pose
 from kinema.solvers.body import records, targets
-from kinema.solvers.body.descent import search
+from kinema.solvers.body.descent import descend, scatter
 from kinema.solvers.body.follow import follow
 from kinema.solvers.body.full_body import BodyPlan, BodyReport, FullBody, set_start
 from kinema.solvers.body.joints import forward
-from kinema.solvers.body.plan import SolveBuffers
 from kinema.solvers.body.records import BodyCall, BodyProblem
+from kinema.solvers.body.rows import is_reached
 from kinema.solvers.body.solve import are_usable, load_body, measure, round_pose, stand, store_body
 from kinema.solvers.body.step import begin, go_to_start
 from kinema.solvers.body.targets import Effector
@@ -45,6 +51,7 @@ from kinema.solvers.gpu.cuda import (
     _status,
     _wait,
     checked_cuda,
+    device_jit,
     on_device,
     report_flags,
 )
@@ -54,6 +61,16 @@ WIDTHS = {"position": 3, "rotation": 4, "offset": 3}
 
 NUMBERS = sum(WIDTHS.values())
 """All of these."""
+
+REGISTERS = 80
+"""Registers of a thread, at most: a multiprocessor then holds 25 warps, which wait for memory in turns. Measured on an
+H200 with 100,000 people: with 64, 72 and 88 registers a call takes 28%, 20% and 35% longer."""
+
+FIRST_STEPS = 16
+"""Steps that all characters may take before those that are not there yet are searched for on their own."""
+
+MOST_TRIALS = 1 << 17
+"""Starts that are tried at once: their poses take 160 MB of a person with 60 joints."""
 
 
 class BodySize(NamedTuple):
@@ -66,6 +83,8 @@ class BodySize(NamedTuple):
     support: int
     warm: bool
     """Whether they start from the pose of the frame before."""
+    real: Any
+    """The precision in which a thread keeps what it works on: that of the call. It computes in float64."""
 
 
 class SharedPlan(NamedTuple):
@@ -73,12 +92,8 @@ class SharedPlan(NamedTuple):
 
     joints: Any
     """(N,) JOINT."""
-    effectors: Any
-    """(E,) EFFECTOR as words, with the numbers that are the same for all."""
-    settings: Any
-    """(1,) SETTINGS as words."""
-    support: Any
-    """(P,) SUPPORT as words; at least one."""
+    given: Any
+    """What each thread is given, `given_record` as words: effectors with the numbers that are the same for all."""
     own: Any
     """(E, 3): whether each character has its own position, rotation and offset."""
     unsettled: Any
@@ -96,6 +111,19 @@ class BodyInputs(NamedTuple):
     """(C or 1, 12): where they stand."""
 
 
+class Starts(NamedTuple):
+    """Whom the threads serve, and from where they start."""
+
+    listed: bool
+    """Whether characters are listed; if not, thread i serves character i."""
+    rows: Any
+    """Their indices, int64; at least one."""
+    attempts: int
+    """How many neighbouring threads serve one character, each from another start."""
+    most_steps: int
+    """Of each thread."""
+
+
 class BodyAnswers(NamedTuple):
     """Where the kernel writes what it finds."""
 
@@ -110,6 +138,8 @@ class BodyAnswers(NamedTuple):
     steps: Any
     held: Any
     balance: Any
+    left: Any
+    """(C,): squared error at the end of the search; below 0 where it arrived."""
 
 
 @kernel
@@ -134,7 +164,8 @@ def set_numbers(effectors, own, numbers, i):
         if own[e, 0]:
             store3(effectors[e].position, (n[0, i], n[1, i], n[2, i]))
         if own[e, 1]:
-            q = (float(n[3, i]), float(n[4, i]), float(n[5, i]), float(n[6, i]))
+            # In float64, for the check that it has length 1 is as strict as that.
+            q = (np.float64(n[3, i]), np.float64(n[4, i]), np.float64(n[5, i]), np.float64(n[6, i]))
             # Zero and NaN stay what they are, and are refused.
             store4(effectors[e].rotation, quat.unit(q) if vec.span(q) + abs(q[3]) > 0.0 else q)
         if own[e, 2]:
@@ -142,23 +173,51 @@ def set_numbers(effectors, own, numbers, i):
 
 
 @kernel
-def seek(problem):
-    """Search from the pose. Returns steps taken."""
+def seek(problem, attempt):
+    """Descend from the pose or, as `descent.search` does, from another start. Returns steps taken and what is left."""
+    if attempt > 0:
+        scatter(problem, attempt)
     begin(problem)
-    return search(problem)
+    steps, left = descend(problem, 0)
+    return steps, -1.0 if is_reached(problem) else left
 
 
 @kernel
-def chase(problem):
-    """Follow from the pose of the frame before. Returns steps taken."""
+def chase(problem, attempt):
+    """Follow from the pose of the frame before. Returns steps taken, and that nothing is left to be tried."""
     go_to_start(problem)
-    return follow(problem)
+    return follow(problem), -1.0
 
 
-def _words(record: Record) -> tuple[Any, int]:
+def _words(record: Record, real: Any = np.float64) -> tuple[Any, int]:
     """A record as kernels view words, and how many words it has."""
-    layout = record.dtype(np.float64)
-    return np.dtype((np.record, layout)), layout.itemsize // 8
+    layout: Any = record.dtype(real)
+    words = -(-layout.itemsize // 8)
+    formats, offsets = ([kind[n] for kind in layout.fields.values()] for n in (0, 1))
+    whole = {"names": list(layout.names), "formats": formats, "offsets": offsets, "itemsize": 8 * words}
+    return np.dtype((np.record, np.dtype(whole, align=True))), words  # type: ignore[call-overload]
+
+
+def working_record(size: BodySize) -> Record:
+    """What a thread works on, in the precision of the call."""
+    rows = size.rows
+    return Record(
+        states=(records.JOINT_STATE, size.nodes),
+        rows=(records.ROW, rows),
+        sweep=(REAL, (size.moving + 1, 6, rows)),
+        matrix=(REAL, (rows, rows)),
+        pulls=(REAL, rows),
+    )
+
+
+def given_record(effectors: int, support: int) -> Record:
+    """What a thread is given, and what it finds, in float64."""
+    return Record(
+        effectors=(records.EFFECTOR, (1, effectors)),
+        settings=(records.SETTINGS, 1),
+        support=(records.SUPPORT, max(support, 1)),
+        outcomes=(records.OUTCOME, 1),
+    )
 
 
 @cache
@@ -167,47 +226,31 @@ def body_kernel(size: BodySize) -> Any:
     cuda = checked_cuda()
     from kinema.solvers.gpu.thread_memory import own_words
 
-    state, state_words = _words(records.JOINT_STATE)
-    row, row_words = _words(records.ROW)
-    effector, effector_words = _words(records.EFFECTOR)
-    settings_type, settings_words = _words(records.SETTINGS)
-    outcome_type, outcome_words = _words(records.OUTCOME)
-    support_type, support_words = _words(records.SUPPORT)
-    nodes, moving, wanted, rows, points, warm = size
-    all_states, all_rows, all_effectors = nodes * state_words, rows * row_words, wanted * effector_words
-    all_support = max(points, 1) * support_words
-    joints_above, go = moving + 1, chase if warm else seek
-    all_columns, square = joints_above * 6 * rows, rows * rows
+    work, work_words = _words(working_record(size), size.real)
+    task, task_words = _words(given_record(size.effectors, size.support))
+    nodes, moving, points, go = size.nodes, size.moving, size.support, chase if size.warm else seek
 
-    @cuda.jit
-    def run(shared, inputs, answers, status):
-        i = cuda.grid(1)
-        if i >= answers.reached.size:
+    @device_jit(REGISTERS)
+    def run(shared, starts, inputs, answers, status):
+        k = cuda.grid(1)
+        if k >= answers.reached.size:
             return
-        effector_room, settings_room = own_words(all_effectors), own_words(settings_words)
-        support_room, outcome_room = own_words(all_support), own_words(outcome_words)
-        copy_words(shared.effectors, effector_room)
-        copy_words(shared.settings, settings_room)
-        copy_words(shared.support, support_room)
-        effectors, settings = effector_room.view(effector).reshape((1, wanted)), settings_room.view(settings_type)
-        outcomes = outcome_room.view(outcome_type)
+        attempt = k % starts.attempts
+        i = starts.rows[k // starts.attempts] if starts.listed else k
+        room, words = own_words(work_words).view(work)[0], own_words(task_words)
+        copy_words(shared.given, words)
+        own = words.view(task)[0]
+        effectors, settings, outcomes = own.effectors, own.settings, own.outcomes
         set_numbers(effectors[0], shared.own, inputs.numbers, i)
         place = i if inputs.transforms.shape[0] > 1 else 0
         for c in range(12):
             settings[0].root_space[c] = inputs.transforms[place, c]
-        room = SolveBuffers(
-            own_words(all_states).view(state),
-            own_words(all_rows).view(row),
-            own_words(all_columns).view(np.float64).reshape((joints_above, 6, rows)),
-            own_words(square).view(np.float64).reshape((rows, rows)),
-            own_words(rows).view(np.float64),
-            support_room.view(support_type)[:points],
-        )
+        settings[0].most_steps = min(settings[0].most_steps, starts.most_steps)
         pose, before, solved = own_rows(inputs.pose, i), own_rows(inputs.warm, i), answers.pose
         for j in range(solved.s.shape[1]):
-            answers.limited[i, j] = False
+            answers.limited[k, j] = False
             for c in range(3):
-                solved.s[i, j, c] = pose.s[0, j, c]
+                solved.s[k, j, c] = pose.s[0, j, c]
         call = BodyCall(
             shared.joints,
             pose.t,
@@ -218,11 +261,11 @@ def body_kernel(size: BodySize) -> Any:
             shared.unsettled,
             effectors,
             settings,
-            solved.t[i : i + 1],
-            solved.r[i : i + 1],
+            solved.t[k : k + 1],
+            solved.r[k : k + 1],
             outcomes,
-            answers.errors[:, i : i + 1],
-            answers.limited[i : i + 1],
+            answers.errors[:, k : k + 1],
+            answers.limited[k : k + 1],
         )
         outcome = outcomes[0]
         outcome.refused = not are_usable(effectors[0])
@@ -230,19 +273,19 @@ def body_kernel(size: BodySize) -> Any:
             report_flags(status, _UNUSABLE)
             return
         load_body(call, 0, room.states)
-        buffers = (effectors[0], room.rows, room.sweep, room.matrix, room.pulls, settings, room.support)
+        buffers = (effectors[0], room.rows, room.sweep, room.matrix, room.pulls, settings, own.support[:points])
         problem = BodyProblem(shared.joints[:moving], room.states[:moving], *buffers)
         whole = BodyProblem(shared.joints[:nodes], room.states[:nodes], *buffers)
         settings[0].rank = settings[0].ranks
         stand(problem, whole)
-        outcome.steps = go(problem)
+        outcome.steps, answers.left[k] = go(problem, attempt)
         if settings[0].single:
             round_pose(problem)
             forward(problem)
         measure(problem, whole, outcome)
         store_body(call, 0, room.states)
-        answers.reached[i], answers.steps[i] = outcome.reached, outcome.steps
-        answers.held[i], answers.balance[i] = outcome.limited, outcome.balance
+        answers.reached[k], answers.steps[k] = outcome.reached, outcome.steps
+        answers.held[k], answers.balance[k] = outcome.limited, outcome.balance
 
     return run
 
@@ -262,6 +305,43 @@ def column_kernel() -> Any:
                 numbers[c, k] = source[first + c]
 
     return fill
+
+
+@cache
+def choice_kernel() -> Any:
+    """The kernel that chooses among the starts of each character as `descent.search` does, and copies the answer."""
+    cuda = checked_cuda()
+
+    @cuda.jit
+    def choose(starts, better, trials, answers):
+        m = cuda.grid(1)
+        if m * starts.attempts >= trials.reached.size:
+            return
+        first, i = m * starts.attempts, starts.rows[m]
+        chosen, steps, best, enough = first, 0, 0.0, 0.0
+        for k in range(first, first + starts.attempts):
+            steps += trials.steps[k]
+            left = trials.left[k]
+            if left < 0.0:
+                chosen = k
+                break
+            if k == first:
+                enough = left * better
+            if k == first or left < min(enough, best):
+                chosen, best = k, left
+        for j in range(trials.limited.shape[1]):
+            answers.limited[i, j] = trials.limited[chosen, j]
+            for c in range(3):
+                answers.pose.t[i, j, c] = trials.pose.t[chosen, j, c]
+            for c in range(4):
+                answers.pose.r[i, j, c] = trials.pose.r[chosen, j, c]
+        for e in range(trials.errors.shape[2]):
+            for n in range(2):
+                answers.errors[n, i, e] = trials.errors[n, chosen, e]
+        answers.reached[i], answers.steps[i] = trials.reached[chosen], steps
+        answers.held[i], answers.balance[i] = trials.held[chosen], trials.balance[chosen]
+
+    return choose
 
 
 # --- a call ----------------------------------------------------------------------------------------------------
@@ -289,14 +369,32 @@ def solve(
     shared = moved_plan(body, plan, effectors, dtype, largest)
     inputs = BodyInputs(start, before, _columns(plan, vectors, count, dtype), places)
     answers = _answers(count, len(body.skeleton), len(effectors), dtype)
-    size = BodySize(plan.nodes.size, plan.moving.size, len(effectors), plan.rows, len(plan.support), warm is not None)
-    _launch(body_kernel(size), count, shared, inputs, answers, _status().device, threads=_CHAIN_THREADS)
+    size = BodySize(
+        plan.nodes.size, plan.moving.size, len(effectors), plan.rows, len(plan.support), warm is not None, dtype
+    )
+    most, attempts = int(plan.settings["most_steps"][0]), int(plan.settings["attempts"][0])
+    everyone = Starts(False, _nobody(), 1, most if warm is not None else min(most, FIRST_STEPS))
+    _run(size, shared, everyone, inputs, answers)
     status = _wait()
     _refuse(status, vectors)
     if status & _UNUSABLE:
         raise InputError("a rotation of an effector is zero; a rotation is a quaternion x, y, z, w of length 1")
+    if warm is None and (attempts > 1 or most > FIRST_STEPS):
+        missed = np.flatnonzero(answers.left.copy_to_host() >= 0.0)
+        for first in range(0, len(missed), MOST_TRIALS // attempts or 1):
+            rows = checked_cuda().to_device(missed[first : first + (MOST_TRIALS // attempts or 1)])
+            trials = _answers(rows.size * attempts, len(body.skeleton), len(effectors), dtype)
+            starts = Starts(True, rows, attempts, most)
+            _run(size, shared, starts, inputs, trials)
+            _launch(choice_kernel(), rows.size, starts, float(plan.settings["better"][0]), trials, answers)
     reports = answers.errors[0], answers.errors[1], answers.steps, answers.held, answers.limited, answers.balance
     return answers.pose, BodyReport(answers.reached, *reports)
+
+
+def _run(size: BodySize, shared: SharedPlan, starts: Starts, inputs: BodyInputs, answers: BodyAnswers) -> None:
+    """Start the kernel, with a thread for each row of the answers."""
+    count = answers.reached.size
+    _launch(body_kernel(size), count, shared, starts, inputs, answers, _status().device, threads=_CHAIN_THREADS)
 
 
 def _own_numbers(effectors: Sequence[Effector]) -> list[tuple[int, str, Any]]:
@@ -349,19 +447,18 @@ def moved_plan(
     if any(array.shape[:-1] for each in fields for array in each.values()):
         raise DeviceError("on a GPU only position, rotation and offset of effectors may be one for each character")
     records_of_all = targets.as_records(fields, plan.effectors, ())[0]
-    own = np.array([[(int(k), name) in names for name in WIDTHS] for k in plan.effectors["given"]])
     settings = plan.settings.copy()
     set_start(settings, dtype, largest)
+    settings["rounding"] = np.finfo(dtype).eps * ROUNDING_ROTATION
     settings["unchecked"] = True
-    support = plan.support if len(plan.support) else records.zeros(records.SUPPORT, 1)
+    given = np.zeros(1, _words(given_record(len(effectors), len(plan.support)))[0])
+    given["effectors"][0, 0], given["settings"][0] = records_of_all, settings
+    given["support"][0, : len(plan.support)] = plan.support
+    own = np.array([[(int(k), name) in names for name in WIDTHS] for k in plan.effectors["given"]])
     unsettled = np.zeros((1, len(body.skeleton)), bool)
     send = checked_cuda().to_device
     joints = send(np.asarray(plan.joints).view(_words(records.JOINT)[0]))
-    return SharedPlan(
-        joints,
-        *(send(np.asarray(part).view(np.uint64)) for part in (records_of_all, settings, support)),
-        *map(send, (own, unsettled)),
-    )
+    return SharedPlan(joints, send(given.view(np.uint64)), send(own), send(unsettled))
 
 
 def _columns(plan: BodyPlan, vectors: dict[str, DeviceArray], count: int, dtype: Any) -> Any:
@@ -389,7 +486,14 @@ def _answers(count: int, joints: int, effectors: int, dtype: Any) -> BodyAnswers
         make(count, np.int64),
         make(count, np.bool_),
         make(count, dtype),
+        make(count, np.float64),
     )
+
+
+@cache
+def _nobody() -> Any:
+    """A list of characters for kernels that are given none."""
+    return checked_cuda().to_device(np.zeros(1, np.int64))
 
 
 @cache

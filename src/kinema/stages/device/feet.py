@@ -16,6 +16,7 @@ from kinema.compile.jit import like
 from kinema.compile.records import Record, kernel_views
 from kinema.errors import DeviceError
 from kinema.math.rows import load3, load_origin
+from kinema.solvers.gpu.cuda import device_jit
 from kinema.solvers.gpu.thread_memory import own_words
 from kinema.solvers.joints import update_matrix
 from kinema.stages.device.device_view import DeviceView
@@ -40,7 +41,6 @@ from kinema.stages.device.tiles import (
     moved,
     record_type,
     row_of,
-    stepping,
     store_words,
     tiled_records,
     words_of,
@@ -149,7 +149,7 @@ def feet_kernel(build: Build) -> Any:
     words_needed, player_words, work_words = (words_of(each) for each in (layout, player_layout, work_layout))
     cast_rays = caster(kind)
 
-    @stepping(REGISTERS)
+    @device_jit(REGISTERS, exact=True)
     def step(chosen, states, players, landings, tiles, weights, feet, dt):
         i = row_of(chosen, cuda.grid(1))
         words, player = own_words(words_needed), own_words(player_words)

@@ -16,14 +16,18 @@ from numba import cuda, float32, uint64
 from kinema.compile.records import Record
 from kinema.math import xform
 from kinema.math.rows import load_matrix, store_matrix
+from kinema.solvers.gpu.cuda import device_jit
 from kinema.solvers.gpu.thread_memory import own_words
-from kinema.stages.device.tiles import REAL, TILE, moved, stepping
+from kinema.stages.device.tiles import REAL, TILE, moved
 
 THREADS = TILE
 """Threads a block, in warps that write their own 32 characters."""
 
 REGISTERS = 80
 """Registers of a thread, at most."""
+
+TOGETHER = 8
+"""Joints of a palette that are written at once."""
 
 STEP = Record(
     above=np.int64,  # place of the parent's matrix, or -1 for the character's transform
@@ -66,14 +70,13 @@ def matrix_steps(skeleton: Any) -> tuple[MatrixSteps, int]:
 def matrix_kernel(held: int, is_palette: bool) -> Any:
     """The kernel for skeletons that hold so many matrices at once: palettes, 3x4, or world matrices, 4x4."""
     size, held_words = 12 if is_palette else 16, held * 6
-    together = 2 if is_palette else 1  # Joints that are written at once: 96 or 64 bytes of a row.
+    together = TOGETHER if is_palette else 2  # Joints that are written at once: all threads of a warp write.
     width = together * size
-    padded, rows_at_once = width + 1, TILE // width  # Rows in shared memory start in different banks.
+    padded = width + 1  # Rows in shared memory start in different banks.
     # Unsigned numbers cannot be negative, so no access checks for it: this kernel is bound by its arithmetic.
     one, three, four, tile_size = (np.uint64(n) for n in (1, 3, 4, TILE))
-    numbers, stride = np.uint64(width), np.uint64(rows_at_once)
 
-    @stepping(REGISTERS)
+    @device_jit(REGISTERS)
     def write(count, poses, way, out):
         """poses: `PoseTiles`, flat. out: flat, (count * joints * size)."""
         thread, joints = uint64(cuda.threadIdx.x), uint64(way.steps.size)
@@ -90,9 +93,7 @@ def matrix_kernel(held: int, is_palette: bool) -> Any:
             (poses.transform[c + uint64(64)], poses.transform[c + uint64(192)], poses.transform[c + uint64(320)]),
             (poses.transform[c + uint64(96)], poses.transform[c + uint64(224)], poses.transform[c + uint64(352)]),
         )
-        # Where this thread writes: number `at` of the rows of characters from `begin` on.
-        begin, at = lane // numbers, lane % numbers
-        writes, row = lane < numbers * stride, joints * uint64(size)
+        length = joints * uint64(size)
         for j in range(joints):
             n = j % uint64(together)
             if here:
@@ -110,18 +111,20 @@ def matrix_kernel(held: int, is_palette: bool) -> Any:
                     store_matrix(matrices[12 * step.own : 12 * step.own + 12], m)
                 if is_palette:
                     m = xform.mul(m, load_matrix(way.inverse_bind[j]))
-                store_matrix(rows[thread, n * uint64(size) :], m)
+                at = n * uint64(size)
+                store_matrix(rows[thread, at:], m)
                 if not is_palette:
-                    rows[thread, 12] = rows[thread, 13] = rows[thread, 14] = float32(0.0)
-                    rows[thread, 15] = float32(1.0)
+                    at += uint64(12)
+                    rows[thread, at] = rows[thread, at + one] = rows[thread, at + one + one] = float32(0.0)
+                    rows[thread, at + three] = float32(1.0)
             if n + one == uint64(together) or j + one == joints:
                 cuda.syncthreads()
-                last = j * uint64(size) + uint64(size)
-                to = (j - n) * uint64(size) + at
-                if writes and to < last:
-                    for k in range(begin, tile_size, stride):
-                        if first + k < count:
-                            out[(first + k) * row + to] = rows[warp + k, at]
+                to, last = first * length + (j - n) * uint64(size) + lane, (n + one) * uint64(size)
+                for k in range(min(tile_size, count - first) if here else uint64(0)):
+                    for part in range(uint64(0), uint64(width), tile_size):
+                        if part + lane < last:
+                            out[to + part] = rows[warp + k, part + lane]
+                    to += length
                 cuda.syncthreads()
 
     return write

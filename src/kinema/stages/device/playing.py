@@ -16,6 +16,7 @@ from kinema.errors import InputError
 from kinema.model import root_motion
 from kinema.model.pose import LocalTransforms
 from kinema.model.sampling import Tables, sample_pose
+from kinema.solvers.gpu.cuda import device_jit
 from kinema.solvers.gpu.thread_memory import own_words
 from kinema.stages.device.inputs import choose, numbers
 from kinema.stages.device.tiles import (
@@ -30,7 +31,6 @@ from kinema.stages.device.tiles import (
     moved,
     record_type,
     row_of,
-    stepping,
     store_words,
     tiled_records,
     tiles_for,
@@ -183,7 +183,7 @@ def play_kernel(extracts: bool) -> Any:
     layout = record_type(PLAYER)
     words_needed, buffer = words_of(layout), 2 * LANES
 
-    @stepping(REGISTERS)
+    @device_jit(REGISTERS, exact=True)
     def play(chosen, players, tiles, offsets, fades, tables, dt):
         """offsets: (tiles, J * 18, 32), if any character fades."""
         i = row_of(chosen, cuda.grid(1))

@@ -13,6 +13,7 @@ from numba import cuda, float32
 
 from kinema.compile.records import Record
 from kinema.math.rows import load3, store3
+from kinema.solvers.gpu.cuda import device_jit
 from kinema.solvers.gpu.thread_memory import own_words
 from kinema.solvers.joints import update_matrix
 from kinema.stages.device.fields import field
@@ -30,7 +31,6 @@ from kinema.stages.device.tiles import (
     moved,
     record_type,
     row_of,
-    stepping,
     store_words,
     tiled_records,
     words_of,
@@ -74,7 +74,7 @@ def step_kernel(build: Build) -> Any:
     step, kept, layout, joints, registers = build
     kept_words, words_needed = words_of(kept), words_of(layout)
 
-    @stepping(registers)
+    @device_jit(registers)
     def run(chosen, states, tiles, weights, subset, fixed, dt):
         i = row_of(chosen, cuda.grid(1))
         if i < 0 or i >= weights.size or weights[i] <= float32(NO_WEIGHT):

@@ -8,7 +8,6 @@ words of 64 bits, stepped there by the kernels that the CPU runs, and copied bac
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,7 +16,6 @@ from numba import cuda, types
 
 from kinema.compile.jit import kernel
 from kinema.compile.records import Record
-from kinema.solvers.gpu.cuda import SIMULATED
 
 TILE = 32
 """Characters of a tile: the threads of a warp."""
@@ -105,11 +103,6 @@ def untile(tiles, count, rows):
 
 
 # --- on the host -----------------------------------------------------------------------------------------------
-
-
-def stepping(registers: int) -> Callable[[Callable[..., Any]], Any]:
-    """Make a kernel that takes so many registers of a thread at most."""
-    return cuda.jit if SIMULATED else cuda.jit(max_registers=registers)
 
 
 def record_type(record: Record) -> np.dtype[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numba import cuda, float32
 
 from kinema.compile.jit import kernel
+from kinema.solvers.gpu.cuda import device_jit
 from kinema.stages.device.device_view import DeviceView
 from kinema.stages.device.inputs import choose, numbers
 from kinema.stages.device.tiles import (
@@ -20,7 +21,6 @@ from kinema.stages.device.tiles import (
     blocks,
     moved,
     row_of,
-    stepping,
 )
 from kinema.stages.layers import (
     STRONGEST_KICK,
@@ -85,7 +85,7 @@ def recoil(kicks, i, served, dt):
 def wave_kernel(advance: Any) -> Any:
     """The kernel for one kind of wave. advance: (state, i, served, dt), returns it."""
 
-    @stepping(REGISTERS)
+    @device_jit(REGISTERS)
     def swing(chosen, state, joints, tiles, weights, dt):
         i = row_of(chosen, cuda.grid(1))
         if i < 0 or i >= weights.size:
