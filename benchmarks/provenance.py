@@ -32,8 +32,8 @@ MADE = ROOT / "docs" / "pictures" / "made.json"
 _CHARACTERS = ("math", "model", "solvers/limb", "solvers/chain", "solvers/body", "world", "stages")
 """Rooms that decide how a character moves."""
 
-_ON_GPU = "stages/device"
-"""What of these rooms runs on a GPU alone: it changes no figure of a CPU."""
+_ON_GPU = ("stages/device", "solvers/gpu")
+"""What runs on a GPU alone: it changes no figure of a CPU."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,9 @@ FIGURES = {
         ("math", "solvers/chain", "solvers/limb", "solvers/gpu"), ("benchmarks/gpu.py",), "python -m benchmarks.gpu"
     ),
     "nvidia-h200-crowd.json": Figures(
-        ("math", "model", "world", "stages", _ON_GPU), ("benchmarks/gpu_crowd.py",), "python -m benchmarks.gpu_crowd"
+        ("math", "model", "world", "stages", "stages/device"),
+        ("benchmarks/gpu_crowd.py",),
+        "python -m benchmarks.gpu_crowd",
     ),
 }
 """Every file of committed figures."""
@@ -167,10 +169,10 @@ def sources(name: str) -> list[Path]:
 
 def _files(places: Any) -> Iterator[Path]:
     """Yield the sources in folders and files. Tests change no figure; a build of the page writes `protocol.ts`."""
-    on_gpu = ROOT / "src" / "kinema" / _ON_GPU
+    on_gpu = {ROOT / "src" / "kinema" / room for room in _ON_GPU}
     for place in map(ROOT.joinpath, places):
         found = [place] if place.is_file() else [*place.rglob("*.py"), *place.glob("web/**/*.ts")]
-        found = [path for path in found if place == on_gpu or on_gpu not in path.parents]
+        found = [path for path in found if place in on_gpu or on_gpu.isdisjoint(path.parents)]
         kept = (path for path in found if "node_modules" not in path.parts and path.name != "protocol.ts")
         yield from (path for path in kept if not path.name.startswith("test_"))
 
