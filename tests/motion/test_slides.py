@@ -5,8 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kinema.bake import clip_frames
+from kinema.bake.feet import floor
 from kinema.demo import humanoid
-from kinema.motion.soles import BALL, HEEL, TIP, least_moving, slides_of_points
+from kinema.motion.soles import BALL, HEEL, TIP, slides_of_points
+from tests.assets import asset
+from tests.motion.cases import CaseName, case_of
+from tests.motion.judging import judged
+from tests.motion.split import GIVEN
 
 FOOT = {HEEL: -0.08, BALL: 0.12, TIP: 0.2}
 """Metres along a foot."""
@@ -58,15 +64,40 @@ def test_a_foot_rolls_over_what_is_within_three_hundredths_of_a_leg_of_its_lowes
     assert found < 0.6 * whole if carries else found == pytest.approx(whole)
 
 
+# --- warnings beside the judge ----------------------------------------------------------------------------------
+
+
+def missing_contacts(monkeypatch, foot):
+    """Let bakes take one foot for swinging, always."""
+    find = clip_frames.find_contacts
+
+    def find_others(frames):
+        found = find(frames)
+        for feet in (found.held, found.planted):
+            feet[:, foot] = False
+        return found
+
+    for module in (clip_frames, floor):
+        monkeypatch.setattr(module, "find_contacts", find_others)
+
+
 @pytest.mark.parametrize(
-    ("ways", "counted", "least"),
+    ("file", "clip", "ground", "missed", "slides"),
     [
-        (((-0.1, 0, 0), (0.3, 0, 0), (0.6, 0, 0)), (True, True, True), (0, 0, 0)),
-        (((-0.1, 0, 0), (0.3, 0, 0), (0.6, 0, 0)), (False, True, True), (0.3, 0, 0)),
-        (((0.2, 0.1, 0), (0.2, -0.1, 0), (0.9, 0, 0)), (True, True, False), (0.2, 0, 0)),
-        (((0.2, 0, 0), (0.2, 0, 0), (0.2, 0, 0)), (True, True, True), (0.2, 0, 0)),
-        (((0.2, 0, 0), (0.2, 0, 0), (0.2, 0, 0)), (False, False, False), (0, 0, 0)),
+        ("gltf/babylon_HVGirl.glb", "Samba", "slope25", None, True),
+        ("gltf/babylon_HVGirl.glb", "Walking", "flat", None, False),
+        ("gltf/godot_platformer_player.glb", "run", "flat", 0, True),
+        ("gltf/Fox.glb", "Walk", "slope12", 2, True),
+        ("bvh/cmu/cmu_120_09.bvh", "", "slope25", 0, True),
+        ("bvh/cmu/cmu_120_09.bvh", "", "slope25", None, False),
     ],
 )
-def test_a_sole_moves_as_the_point_between_those_that_count_that_moves_least(ways, counted, least):
-    assert least_moving(np.array(ways, float), np.array(counted)) == pytest.approx(np.array(least, float))
+def test_a_bake_tells_of_what_the_judge_sees(file, clip, ground, missed, slides, monkeypatch):
+    """Also of a foot whose contacts it missed; shoes, paws and captured feet without a skin."""
+    asset(file)
+    if missed is not None:
+        missing_contacts(monkeypatch, missed)
+    row = judged(case_of(CaseName("", file, clip, GIVEN), ground))
+    assert (row["slide"] > 0.02) == slides
+    assert (row["slide"] < 0.01) != slides
+    assert row["warns_slide"] == slides

@@ -43,6 +43,7 @@ from kinema.bake.report import Baked
 from kinema.bake.settings import BakeSettings
 from kinema.bake.shortfalls import missing_ground, off_the_ground, out_of_reach, shortfalls, targets_of
 from kinema.bake.site import Site, heights_along
+from kinema.bake.slides import ClipSoles, clip_soles
 from kinema.errors import InputError
 from kinema.metrics import Metrics
 from kinema.model.character import Character, chosen_clip
@@ -102,6 +103,7 @@ def bake(
     new = _new_clip(clip, poses, keys.times, settings, moved)
     played = rig.skeleton.world(new.sample(clip_frames.times)).astype(np.float64)
     before, after = _measure(alone.world, clip_frames, played, ground, settings)
+    soles = clip_soles(character, level) if settings.places_feet else None
     if settings.on_treadmill:
         stays = np.broadcast_to(keys.transforms[0], keys.transforms.shape)
         new = _new_clip(clip, fold(rig.skeleton, followed, stays, joints)[0], keys.times, settings, moved)
@@ -118,7 +120,7 @@ def bake(
         speed=clip_frames.travel.speed * rig.leg_length,
         strides=strides,
         climbed=_climbed(clip_frames, site),
-        problems=tuple(_problems(clip_frames, played, ground, after, exact, level is not settled, settings)),
+        problems=tuple(_problems(clip_frames, soles, played, ground, after, exact, level is not settled, settings)),
     )
 
 
@@ -212,6 +214,7 @@ def _climbed(clip_frames: ClipFrames, site: Site) -> float:
 
 def _problems(
     clip_frames: ClipFrames,
+    soles: ClipSoles | None,
     played: Any,
     ground: Any,
     after: Metrics,
@@ -223,9 +226,9 @@ def _problems(
         yield "the clip steps onto something that is not there: its footholds were brought to one level first"
     if not exact:
         yield "a parent of the body is scaled unevenly: where it rotates, its position is not exact"
-    if settings.places_feet:
+    if soles is not None:
         yield from missing_ground(after)
-        yield from shortfalls(clip_frames, played, ground, after)
+        yield from shortfalls(clip_frames, soles, played, ground, after)
     if settings.ground is not None:
         yield from off_the_ground(clip_frames, played, ground)
     yield from out_of_reach(clip_frames.rig, played, clip_frames.times, settings.goals)

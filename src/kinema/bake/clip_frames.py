@@ -18,9 +18,9 @@ from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.model.root_motion import Root
 from kinema.model.skeleton import Joint
-from kinema.motion.contacts import CREEPING, SKATING, contacts_of, held_feet, planted_feet, touching
+from kinema.motion.contacts import SKATING, contacts_of, held_feet, planted_feet
 from kinema.motion.moving import moving_soles, moving_world
-from kinema.motion.soles import body_speeds, slides_of_points, sole_motion, sole_points
+from kinema.motion.soles import slides_of_points, sole_motion, sole_points
 from kinema.motion.travel import Travel, travel_of, without_slip
 from kinema.roles import with_rotated_ends
 
@@ -71,7 +71,7 @@ CALIBRATION_OVER = 1 / 30
 CALIBRATION_NEAR = 3
 """Steps just before a jump that none of them may be nearly as long as: a blow gathers speed and stops dead."""
 
-PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed", "stands")
+PER_FRAME = ("times", "poses", "transforms", "planted", "held", "placed")
 """Fields of `ClipFrames` that begin with the lead-in."""
 
 
@@ -91,8 +91,6 @@ class ClipFrames:
     """(F, L): which feet are held in place: those that are planted, and those that hardly move just above the floor."""
     placed: Any
     """(F, L): which feet are held where the bake has put them, beside an edge or a wall."""
-    stands: Any
-    """(F, L, 3): which of heel, ball and tip stand in the clip, while their foot is held."""
     lead: int
     """Frames of the lead-in: the end of a loop's previous pass, for springs and feet to settle."""
     stride: int
@@ -113,8 +111,7 @@ class ClipFrames:
         """Return frames of poses as they are, of which it is known which feet stand, (F, L)."""
         still = np.broadcast_to(np.eye(4), (len(times), 4, 4))
         travel = Travel(np.zeros((len(times) - 1, 3)), 0.0, 0.0, rig.floor, 0)
-        stands = np.repeat(held[..., np.newaxis], 3, axis=-1)
-        return cls(times, poses, still, held, held, np.zeros_like(held), stands, 0, 1, rig, travel)
+        return cls(times, poses, still, held, held, np.zeros_like(held), 0, 1, rig, travel)
 
     @property
     def dt(self) -> float:
@@ -217,7 +214,6 @@ def frames_of(rig: Rig, clip: Clip, settings: BakeSettings) -> ClipFrames:
         None,
         None,
         None,
-        None,
         lead,
         stride,
         rig,
@@ -282,9 +278,7 @@ def find_contacts(clip_frames: ClipFrames) -> ClipFrames:
         held = held_feet(soles, slides_of_points(rig, points), dt, planted, body)
     else:
         planted, held = contacts_of(rig, soles, hips, dt)
-    creeping = touching(CREEPING, soles, body_speeds(hips, soles.up, rig.leg_length, dt))
-    stands = held[..., np.newaxis] & creeping
-    return replace(clip_frames, planted=planted, held=held, placed=np.zeros_like(held), stands=stands)
+    return replace(clip_frames, planted=planted, held=held, placed=np.zeros_like(held))
 
 
 def _frames(clip: Clip, settings: BakeSettings) -> tuple[Any, int]:

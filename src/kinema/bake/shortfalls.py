@@ -11,22 +11,19 @@ from kinema import metrics
 from kinema.bake.animating import SETTLING
 from kinema.bake.clip_frames import ClipFrames
 from kinema.bake.settings import MovingPoint
+from kinema.bake.slides import ClipSoles, seen_slides
 from kinema.math.smoothing import smooth_gaussian
 from kinema.metrics import PARTS, Metrics, Soles
 from kinema.model.rig import Rig
-from kinema.motion.runs import nearest_set, stretches, without_ends
-from kinema.motion.soles import BALL, HEEL, TIP, least_moving
+from kinema.motion.runs import nearest_set, stretches
+from kinema.motion.soles import BALL
 from kinema.solvers.body.roles import joint_of
 
 MOST_OFF = 0.02
 """Leg lengths that a planted sole may be above or below the ground, and a shin in it: 2 cm of a person."""
 
-MOST_SLIDE, TOUCHES, STANDS = 0.012, 0.012, 0.006
-"""Leg lengths that a standing foot may slide: 1 cm of a person; and that a point of it is above the ground at most for
-the foot to swivel on it, and to stand on it: one that is higher is on its way."""
-
-SETTLES = 1 / 30
-"""Seconds at the start and at the end in which a point of a sole settles and lifts off."""
+MOST_SLIDE = 0.011
+"""Leg lengths that a standing foot may slide: 1 cm of a person."""
 
 MOST_LIFTED, OVER = 0.1, 0.15
 """Leg lengths that a body may be off its height above the ground in the clip, and seconds, standard deviation, over
@@ -55,11 +52,11 @@ def missing_ground(after: Metrics) -> Iterator[str]:
         yield f"{share:.1%} of the planted soles found no ground within reach"
 
 
-def shortfalls(clip_frames: ClipFrames, played: Any, ground: Any, after: Metrics) -> Iterator[str]:
+def shortfalls(clip_frames: ClipFrames, soles: ClipSoles, played: Any, ground: Any, after: Metrics) -> Iterator[str]:
     """Describe what of a bake a viewer sees fall short, and when.
 
-    clip_frames: that were baked, without a lead-in. played: (F, J, 4, 4), the new clip in these frames. after: its
-    figures.
+    clip_frames: that were baked, without a lead-in. soles: those of the clip in these frames. played: (F, J, 4, 4), the
+    new clip in them. after: its figures.
     """
     rig, times = clip_frames.rig, clip_frames.times
     if after.knee_flips:
@@ -70,11 +67,11 @@ def shortfalls(clip_frames: ClipFrames, played: Any, ground: Any, after: Metrics
         joint = rig.skeleton.names[int(np.argmax(after.beyond))]
         degrees = np.degrees(after.worst_beyond)
         yield f"joint {joint!r} rotates {degrees:.0f}° further in 1/60 s than it does in the clip"
-    soles = metrics.soles_over(rig, played, ground)
+    slides = seen_slides(rig, soles, played, ground, clip_frames.dt)
     for values, most, what in (
         (after.penetration * after.planted, MOST_OFF, "a planted sole is {:.1%} of a leg below the ground"),
         (after.hover, MOST_OFF, "a planted sole is {:.1%} of a leg above the ground"),
-        (seen_slides(clip_frames, soles), MOST_SLIDE, "a standing foot slides by {:.1%} of a leg"),
+        (slides, MOST_SLIDE, "a standing foot slides by {:.1%} of a leg"),
         (after.shin, MOST_OFF, "a shin is {:.1%} of a leg inside the ground"),
     ):
         worst = values.max(axis=-1)
@@ -82,30 +79,6 @@ def shortfalls(clip_frames: ClipFrames, played: Any, ground: Any, after: Metrics
             yield f"{what.format(worst.max() / after.leg)} at {times[int(np.argmax(worst))]:.2f} s"
     if (ratio := after.jerk_ratio) is not None and ratio > MOST_JERK:
         yield f"feet jerk {ratio:.1f} times as much as in the clip"
-
-
-def seen_slides(clip_frames: ClipFrames, soles: Soles) -> Any:
-    """(F, L): how far what touches the ground of each foot has slid along it since it came to stand.
-
-    A foot stands where a point of its sole stands in the clip and touches the ground now, however fast it is there: one
-    that is fast in the clip as well lands, lifts off, or is dragged. It slides as far as the part of its sole moves
-    that moves least: a foot that swivels does so about a point of it. A tip stands only where the ball does not:
-    captured toes wriggle.
-    """
-    leg, settles = clip_frames.rig.leg_length, round(SETTLES / clip_frames.dt)
-    touches = soles.found & (soles.gap < TOUCHES * leg)
-    stands = without_ends(clip_frames.stands & touches & (soles.gap < STANDS * leg), settles)
-    beside = stands[..., HEEL] | stands[..., BALL]
-    stands[..., TIP] &= ~beside
-    touches[..., TIP] &= ~beside
-    touches &= clip_frames.held[..., np.newaxis]
-    ways, normal = np.diff(soles.points, axis=0), soles.normal[1:]
-    ways = least_moving(ways - normal * (ways * normal).sum(axis=-1, keepdims=True), touches[1:] & touches[:-1])
-    slid = np.zeros(clip_frames.held.shape)
-    for foot, part in stretches(stands.any(axis=-1)):
-        way = np.cumsum(ways[part.start : part.stop - 1, foot], axis=0)
-        slid[part.start + 1 : part.stop, foot] = np.linalg.norm(way, axis=-1)
-    return slid
 
 
 def off_the_ground(clip_frames: ClipFrames, played: Any, ground: Any) -> Iterator[str]:

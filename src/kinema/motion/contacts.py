@@ -72,8 +72,7 @@ STILL = ContactRule(height=0.035, speed=0.25, of_body=0.12, above_lowest=True)
 it is."""
 
 CREEPING = ContactRule(height=0.035, speed=0.3, of_body=0.2, above_lowest=True)
-"""Points that a viewer sees stand while their foot is held: a faster one lands, lifts off, or is dragged by the clip
-itself."""
+"""Points that a viewer sees stand: a faster one lands, lifts off, or is dragged by the clip itself."""
 
 KEPT = ContactRule(height=0.035, speed=0.5, of_body=0.2, above_lowest=True)
 """Up to where a contact goes on."""

@@ -117,19 +117,3 @@ def slides_of_points(rig: Rig, points: Any) -> Any:
     weights = weights / np.maximum(moves + PIVOTS * mean, np.finfo(float).tiny)
     slides = np.einsum("flp,flpc->flc", weights / weights.sum(axis=-1, keepdims=True), ways)
     return np.concatenate([np.zeros_like(slides[:1]), np.cumsum(slides, axis=0)])
-
-
-def least_moving(ways: Any, counted: Any) -> Any:
-    """Find how the part of each sole moves that moves least, between those of its points that count: (..., 3).
-
-    A foot that swivels does so about a point of its sole: that hardly moves. ways: (..., 3, 3), of heel, ball and tip.
-    counted: (..., 3). Zero where none counts.
-    """
-    first, second = np.triu_indices(ways.shape[-2])
-    from_here, along = ways[..., first, :], ways[..., second, :] - ways[..., first, :]
-    share = -(from_here * along).sum(axis=-1) / np.maximum((along * along).sum(axis=-1), np.finfo(float).tiny)
-    nearest = from_here + np.clip(share, 0.0, 1.0)[..., np.newaxis] * along
-    sizes = np.where(counted[..., first] & counted[..., second], (nearest * nearest).sum(axis=-1), np.inf)
-    which = sizes.argmin(axis=-1)[..., np.newaxis, np.newaxis]
-    least = np.take_along_axis(nearest, which, axis=-2)[..., 0, :]
-    return np.where(counted.any(axis=-1, keepdims=True), least, 0.0)
