@@ -14,8 +14,7 @@ from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
-from kinema.motion.flat_feet import flat_feet
-from kinema.motion.moving import moving_soles
+from kinema.motion.flat_feet import flat_feet, flat_toes
 from kinema.motion.runs import runs
 from kinema.motion.soles import sole_motion
 from kinema.retargeting.feet import FootMotion, hold_soles, shift_feet, standing_heights
@@ -95,8 +94,10 @@ class Motion:
         rig = self.frames.rig
         if self.stays is not None:
             return self.source.standing(rig, {})
-        ankles = [self.placed.legs[int(leg.joints[-1])] for leg in rig.legs]
-        return self.source.standing(rig, flat_feet(rig, ankles, self.frames.held, self.frames.dt))
+        held, dt, placed = self.frames.held, self.frames.dt, self.placed.legs
+        ankles = [placed[int(leg.joints[-1])] for leg in rig.legs]
+        toes = {leg.name: placed[int(leg.toe)] for leg in rig.legs if leg.toe is not None}
+        return self.source.standing(rig, flat_feet(rig, ankles, held, dt), flat_toes(rig, ankles, toes, held, dt))
 
     @cached_property
     def matches(self) -> Matches:
@@ -216,7 +217,7 @@ class Motion:
         frames = self.frames
         if self.stays is not None:
             return self.stays[:, self.order]
-        soles = sole_motion(frames.rig, moving_soles(frames.rig, frames.poses, frames.transforms), frames.dt)
+        soles = sole_motion(frames.rig, self.placed.sole_points(self.body), frames.dt)
         return carrying(soles, frames.held, frames.dt)[:, self.order]
 
     @cached_property
@@ -235,8 +236,8 @@ class Motion:
         """How the source's feet move, in the order and at the size of the target's."""
         points = self.source_soles
         slides = self._slides(points, self.weights) if self.stays is None else np.zeros_like(points[:, :, 0])
-        lowest = points[..., 1].min(axis=-1)
-        return FootMotion(lowest, slides, lowest, pivot_heights(points), on_toes(self.weights))
+        lowest, soles, tips = points[..., 1].min(axis=-1), sole_heights(points), on_toes(self.weights)
+        return FootMotion(soles + tips * (lowest - soles), slides, lowest, pivot_heights(points), tips)
 
     def report(self, done: Done, levelled: bool) -> RetargetReport:
         """Describe what was done."""
@@ -248,7 +249,7 @@ class Motion:
                 slide_of(done.contacts, own.slides[self.kept]) / size,
                 slide_of(done.contacts, done.feet.slides) / legs[1],
             )
-            sink = max(0.0, -float(own.heights.min())) / size, max(0.0, -float(done.feet.heights.min())) / legs[1]
+            sink = max(0.0, -float(own.lowest.min())) / size, max(0.0, -float(done.feet.heights.min())) / legs[1]
             contacts = len(runs(done.contacts.T)[0])
         names = np.array(self.onto.rig.skeleton.names)
         limited = () if done.body is None else tuple(names[done.body.limited_joints.any(axis=0)].tolist())
