@@ -57,7 +57,8 @@ def with_proportions(character: Any, factors: dict[str, float]) -> Any:
     )
     feet, up = factors.get("feet", 1.0), np.array(rig.up)
     own = {"girdle": None, "twists": (), "toes": ()}
-    legs = [replace(leg, heel=leg.heel * feet, tip=leg.tip * feet, **own) for leg in rig.legs]
+    sizes = ("sole", "toe_sole", "heel", "tip")
+    legs = [replace(leg, **{name: getattr(leg, name) * feet for name in sizes}, **own) for leg in rig.legs]
     soles = [float(new.rest_world[int(leg.joints[-1]), :3, 3] @ up) - leg.sole for leg in legs]
     stands = Rig(
         skeleton=new,

@@ -18,6 +18,7 @@ from kinema.motion.flat_feet import flat_feet, flat_toes
 from kinema.motion.runs import runs
 from kinema.motion.soles import sole_motion
 from kinema.retargeting.feet import FootMotion, hold_soles, shift_feet, standing_heights
+from kinema.retargeting.floor_hands import FloorHands, find_floor_hands, hand_goals, lean, off_floor
 from kinema.retargeting.footing import (
     Footing,
     carrying,
@@ -29,12 +30,12 @@ from kinema.retargeting.footing import (
     standing_slides,
     staying_slides,
 )
-from kinema.retargeting.hands import hold_hands, kept_touches, near_parts, touching
+from kinema.retargeting.hands import hold_hands, kept_touches, move_arms, near_parts, touching
 from kinema.retargeting.inside_limits import inside_limits
 from kinema.retargeting.matching import Matches, match
 from kinema.retargeting.parts import MIRROR, Body
 from kinema.retargeting.placed import Placed, rotations_of, seen_from
-from kinema.retargeting.report import LEVELLED, RetargetReport, matched_joints, slide_of, warnings_of
+from kinema.retargeting.report import LEVELLED, RetargetReport, hand_warnings, matched_joints, slide_of, warnings_of
 from kinema.retargeting.transfer import tables, transfer
 from kinema.retargeting.twists import spread_twists
 from kinema.solvers.body.full_body import BodyReport, FullBody
@@ -60,6 +61,8 @@ class Done:
     hips_moved: float = 0.0
     touches: tuple[int, int] = (0, 0)
     strides: float = 1.0
+    hands_off: float = 0.0
+    """How far hands are below the floor, or above it where they rest on it in the source, at most, leg lengths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,20 +169,49 @@ class Motion:
         heights = sole_heights(placed.soles(self.onto).points)
         raised = float(np.median((stand - heights)[contacts])) if contacts.any() else 0.0
         placed, strides = self._with_strides(placed.raised(raised), contacts)
+        hands = self.floor_hands
+        placed = placed if hands is None else lean(self.onto, placed, hands, frames.dt)
         footing = stand_feet(placed.soles(self.onto), self.source_soles, self.weights, contacts, frames.dt, lock)
         held = hold_soles(contacts, source, self._foot_motion(footing), leg, frames.dt, lock)
         footing = clear_floor(footing, held[..., 1], frames.dt)
         feet = self._foot_motion(footing)
         shifts = shift_feet(contacts, source, feet, leg, frames.dt, lock) @ self.onto.axes.T
         closed, poses, found = self._reach(placed, shifts, footing)
+        poses, hands_off = self._on_hands(Placed(self.onto.rig, poses, closed.transforms[self.kept]))
         hips = int(self.onto.rig.hips)
         moved = np.linalg.norm(poses.translations[:, hips] - closed.poses.translations[self.kept, hips], axis=-1)
         after = Placed(self.onto.rig, poses, closed.transforms[self.kept])
         points = after.soles(self.onto).points
         feet = FootMotion(points[..., 1].min(axis=-1), self._slides(points, self.weights[self.kept]))
         return self._finished(
-            Done(poses, raised, contacts[self.kept], feet, found, float(moved.max()), strides=strides)
+            Done(
+                poses,
+                raised,
+                contacts[self.kept],
+                feet,
+                found,
+                float(moved.max()),
+                strides=strides,
+                hands_off=hands_off,
+            )
         )
+
+    @cached_property
+    def floor_hands(self) -> FloorHands | None:
+        """The hands of the source that are on its floor; None where none is, or where poses of the target are known."""
+        if self.posed is not None or not self.matches.arms:
+            return None
+        return find_floor_hands(self.placed, self.directed, self.matches.arms, self.scale, self.frames.dt)
+
+    def _on_hands(self, placed: Placed) -> tuple[Pose, float]:
+        """Return keys in which arms bring hands to the floor, and how far these are off."""
+        if self.floor_hands is None:
+            return placed.poses, 0.0
+        hands = self.floor_hands.at(self.kept)
+        goals = hand_goals(placed, hands, self.onto.axes, self.frames.dt * self.frames.stride)
+        effectors = [Effector(joint, at, rotation=rotation) for joint, at, rotation in goals]
+        poses = move_arms(self.onto.rig, hands.arms, placed.poses, effectors, shoulders=True)
+        return poses, off_floor(Placed(placed.rig, poses, placed.transforms), hands)
 
     def _finished(self, done: Done) -> Done:
         """Return keys in which hands touch what they touch in the source, and twist joints share the twist of bones."""
@@ -271,6 +303,7 @@ class Motion:
             touches=done.touches,
             warnings=(
                 *warnings_of(self.body, self.onto, self.matches, slide, sink, contacts, done.touches),
+                *hand_warnings(done.hands_off),
                 *((LEVELLED,) if levelled else ()),
             ),
         )
