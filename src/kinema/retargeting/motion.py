@@ -17,6 +17,7 @@ from kinema.model.rig import Rig
 from kinema.motion.flat_feet import flat_feet, flat_toes
 from kinema.motion.runs import runs
 from kinema.motion.soles import sole_motion
+from kinema.retargeting.apart import keep_apart
 from kinema.retargeting.feet import FootMotion, hold_soles, shift_feet, standing_heights
 from kinema.retargeting.floor_hands import FloorHands, find_floor_hands, hand_goals, lean, off_floor
 from kinema.retargeting.footing import (
@@ -164,7 +165,7 @@ class Motion:
         """Return keys in which standing feet neither slide nor sink."""
         frames, leg = self.frames, self.onto.rig.leg_length
         contacts, source = frames.held[:, self.order], self.source_feet
-        placed = self.directed
+        placed = self._apart(self.directed)
         stand = standing_heights(contacts, source.heights, leg)
         heights = sole_heights(placed.soles(self.onto).points)
         raised = float(np.median((stand - heights)[contacts])) if contacts.any() else 0.0
@@ -212,6 +213,17 @@ class Motion:
         effectors = [Effector(joint, at, rotation=rotation) for joint, at, rotation in goals]
         poses = move_arms(self.onto.rig, hands.arms, placed.poses, effectors, shoulders=True)
         return poses, off_floor(Placed(placed.rig, poses, placed.transforms), hands)
+
+    def _apart(self, placed: Placed) -> Placed:
+        """Return the target with limbs that do not cross where those of the source do not."""
+        if self.posed is not None:
+            return placed
+        limbs = {"legs": self.matches.legs, "arms": self.matches.arms}
+        size = self.scale * np.array(MIRROR if self.mirror else (1.0, 1.0, 1.0))
+        apart = keep_apart(self.placed, placed, limbs, (self.body.axes, self.onto.axes), size, self.frames.dt)
+        if apart is placed:
+            return placed
+        return Placed(placed.rig, inside_limits(self.onto, apart.poses), placed.transforms)
 
     def _finished(self, done: Done) -> Done:
         """Return keys in which hands touch what they touch in the source, and twist joints share the twist of bones."""
