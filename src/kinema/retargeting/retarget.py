@@ -5,10 +5,10 @@
 3. Transfer directions and the path of the hips (`transfer`): every limb points where it points in the source.
    Where the target's joints have limits, its limbs come as near to that as these let (`inside_limits`).
 4. Rotate legs and arms apart that would cross on narrower bodies (`apart`).
-5. Raise or lower the body to where its feet stand on the floor, and lean its trunk to where hands that rest on the floor
-   come to it (`floor_hands`). Rotate feet so that their soles lie as those of the source (`footing`), and shift them so
-   that they neither slide nor sink (`feet`). The full-body solver moves each frame to its feet: legs, hips and, where
-   legs are too short, the trunk. Arms bring hands to the floor.
+5. Raise or lower the body to where its feet stand on the floor, and lean its trunk to where hands that rest on the
+   floor come to it (`floor_hands`). Rotate feet so that their soles lie as those of the source (`footing`), and shift
+   them so that they neither slide nor sink (`feet`). The full-body solver moves each frame to its feet: legs, hips and,
+   where legs are too short, the trunk. Arms bring hands to the floor.
 """
 
 from __future__ import annotations
