@@ -84,21 +84,25 @@ def keep_apart(
     bodies. size: (3,), factors from canonical positions of the source to those of the target.
     """
     turns: dict[tuple[int, ...], Any] = {}
-    leg = target.rig.leg_length
+    leg, chains = target.rig.leg_length, []
     for kind, names in limbs.items():
-        if not set(SIDES) <= set(names):
-            continue
-        chains = [_chains(source.rig, kind, [names[side] for side in SIDES]), _chains(target.rig, kind, list(SIDES))]
-        if any(chain is None for chain in chains):
-            continue
-        ours = Pair(_positions(source, chains[0]) @ axes[0] * size / leg)
-        theirs = Pair(_positions(target, chains[1]) @ axes[1] / leg)
-        shift = smooth_gaussian(_shift(ours, theirs), SMOOTHING / dt, "edge")
+        if set(SIDES) <= set(names):
+            both = _chains(source.rig, kind, [names[side] for side in SIDES]), _chains(target.rig, kind, list(SIDES))
+            chains += [both] if both[0] is not None and both[1] is not None else []
+    if not chains:
+        return target
+    ours, theirs = (
+        _positions(body, np.stack([both[k] for both in chains])) @ axes[k] / leg
+        for k, body in enumerate((source, target))
+    )
+    for n, (_, joints) in enumerate(chains):
+        pair = Pair(theirs[:, n])
+        shift = smooth_gaussian(_shift(Pair(ours[:, n] * size), pair), SMOOTHING / dt, "edge")
         if np.abs(shift).max(initial=0.0) < LEAST:
             continue
-        moved = theirs.moved(shift)
-        for k, chain in enumerate(chains[1]):
-            start, end = (pair.at[:, k, 2] - pair.at[:, k, 0] for pair in (theirs, moved))
+        moved = pair.moved(shift)
+        for k, chain in enumerate(joints):
+            start, end = (each.at[:, k, 2] - each.at[:, k, 0] for each in (pair, moved))
             turns[tuple(chain)] = _swing(start @ axes[1].T, end @ axes[1].T)
     return _rotated(target, turns) if turns else target
 
@@ -111,7 +115,7 @@ def _chains(rig: Any, kind: str, names: list[str]) -> Any:
 
 
 def _positions(placed: Placed, chains: Any) -> Any:
-    """(F, 2, 3, 3): where the joints of chains are in the world."""
+    """(F, n, 2, 3, 3): where the joints of chains, (n, 2, 3), are in the world."""
     world = moving_world(placed.rig.skeleton, placed.poses, placed.transforms, chains.reshape(-1).tolist())
     return world[..., :3, 3].reshape(-1, *chains.shape, 3)
 

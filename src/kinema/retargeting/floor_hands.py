@@ -80,12 +80,12 @@ def find_floor_hands(
 
     arms: the source's by the target's. scale: metres of the target per metre of the source.
     """
-    leg, up = placed.rig.leg_length, np.array(placed.rig.up)
+    leg = placed.rig.leg_length
     ours, theirs = [placed.rig.arm(other) for other in arms.values()], tuple(target.rig.arm(name) for name in arms)
     wrists = _wrists(placed, ours)
     if not (_near(placed, wrists) or _near(target, _wrists(target, theirs))):
         return None
-    heights = np.stack([lowest_of_hand(placed, arm, up) for arm in ours], axis=1)
+    heights = lowest_of_hands(placed, ours)
     ways = np.gradient(wrists, dt, axis=0) if len(wrists) > 1 else np.zeros_like(wrists)
     speeds = np.linalg.norm(ways, axis=-1) / leg
     rests = without_noise((heights < ON_FLOOR * leg) & (speeds < RESTS), LONGEST_GAP / dt, SHORTEST / dt)
@@ -109,18 +109,22 @@ def _near(placed: Placed, wrists: Any) -> bool:
     return bool((wrists @ np.array(rig.up) - rig.floor).min() < NEAR * rig.leg_length)
 
 
-def lowest_of_hand(placed: Placed, arm: Arm, up: Any) -> Any:
-    """(F,): height of the lowest joint of a hand above the floor; without fingers, of its wrist or its tip."""
-    rig, wrist = placed.rig, int(arm.joints[-1])
-    joints = [int(joint) for joint in rig.skeleton.below([wrist])]
-    world = moving_world(rig.skeleton, placed.poses, placed.transforms, joints)
-    heights = world[..., :3, 3] @ up
-    if len(joints) == 1:
-        standing = rig.standing_world.astype(np.float64)
-        way = standing[wrist, :3, 3] - standing[int(arm.joints[-2]), :3, 3]
-        way = np.linalg.pinv(standing[wrist, :3, :3]) @ arrays.unit(way) * HAND_LENGTH * rig.leg_length
-        heights = np.concatenate((heights, heights + (world[..., :3, :3] @ way) @ up), axis=1)
-    return heights.min(axis=1) - rig.floor
+def lowest_of_hands(placed: Placed, arms: Sequence[Arm]) -> Any:
+    """(F, A): height of the lowest joint of each hand above the floor; without fingers, of its wrist or its tip."""
+    rig, up = placed.rig, np.array(placed.rig.up)
+    hands = [[int(joint) for joint in rig.skeleton.below([arm.joints[-1]])] for arm in arms]
+    world = moving_world(rig.skeleton, placed.poses, placed.transforms, [joint for hand in hands for joint in hand])
+    heights, found, first = world[..., :3, 3] @ up, [], 0
+    for arm, hand in zip(arms, hands, strict=True):
+        lowest = heights[:, first : first + len(hand)].min(axis=1)
+        if len(hand) == 1:
+            standing = rig.standing_world.astype(np.float64)
+            way = standing[hand[0], :3, 3] - standing[int(arm.joints[-2]), :3, 3]
+            way = np.linalg.pinv(standing[hand[0], :3, :3]) @ arrays.unit(way) * HAND_LENGTH * rig.leg_length
+            lowest = np.minimum(lowest, lowest + (world[:, first, :3, :3] @ way) @ up)
+        found.append(lowest)
+        first += len(hand)
+    return np.stack(found, axis=1) - rig.floor
 
 
 # --- the trunk ---------------------------------------------------------------------------------------------------
@@ -132,7 +136,7 @@ def lean(body: Body, placed: Placed, hands: FloorHands, dt: float) -> Placed:
     legs = {leg.name: int(leg.joints[0]) for leg in rig.legs}
     if set(legs) != {"left", "right"}:
         return placed
-    heights = np.stack([lowest_of_hand(placed, arm, up) for arm in hands.arms], axis=1)
+    heights = lowest_of_hands(placed, hands.arms)
     lifts = hands.lifts(heights, rig.leg_length) / rig.leg_length
     weights = np.maximum(hands.shares, np.minimum(np.abs(lifts) / CLEAR, 1.0))
     if not weights.any():
@@ -192,10 +196,10 @@ def hand_goals(placed: Placed, hands: FloorHands, axes: Any, dt: float) -> list[
 
     hands: of the same frames. axes: (3, 3), canonical axes in the world. dt: seconds from frame to frame.
     """
-    rig, up = placed.rig, axes[:, 1]
+    rig = placed.rig
     joints = [int(arm.joints[-1]) for arm in hands.arms]
     world = moving_world(rig.skeleton, placed.poses, placed.transforms, joints)
-    heights = np.stack([lowest_of_hand(placed, arm, up) for arm in hands.arms], axis=1)
+    heights = lowest_of_hands(placed, hands.arms)
     lifts = hands.lifts(heights, rig.leg_length)
     back, found = np.linalg.inv(placed.transforms), []
     turned = arrays.from_matrix(back[:, :3, :3])
@@ -224,8 +228,7 @@ def off_floor(placed: Placed, hands: FloorHands) -> float:
 
     hands: of the same frames.
     """
-    up = np.array(placed.rig.up)
-    heights = np.stack([lowest_of_hand(placed, arm, up) for arm in hands.arms], axis=1)
+    heights = lowest_of_hands(placed, hands.arms)
     below = np.minimum(hands.heights, 0.0) - heights
     above = np.where(hands.rests, heights - np.maximum(hands.heights, 0.0), 0.0)
     return float(np.maximum(below, above).max()) / placed.rig.leg_length

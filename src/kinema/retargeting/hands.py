@@ -237,11 +237,19 @@ def move_arms(rig: Rig, arms: Sequence[Arm], poses: Pose, effectors: Sequence[Ef
     """Move arms, and shoulders a little, to effectors; the rest of the body stays."""
     if not effectors:
         return poses
+    names = tuple(arm.name for arm in arms)
+    solver = rig.skeleton.cached(  # The rig keeps its id.
+        ("arms", id(rig), names, shoulders), lambda: (rig, _arms_alone(rig, arms, shoulders))
+    )[1]
+    return solver.solve(poses, effectors)[0]
+
+
+def _arms_alone(rig: Rig, arms: Sequence[Arm], shoulders: bool) -> FullBody:
     mobility: dict[Joint, float] = dict.fromkeys(range(len(rig.skeleton)), 0.0)
     if shoulders:
         mobility |= {int(arm.shoulder): SHOULDER_MOBILITY for arm in arms if arm.shoulder is not None}
     mobility |= {int(joint): 1.0 for arm in arms for joint in arm.joints}
-    return FullBody(rig.skeleton, rig, root="fixed", attempts=1, mobility=mobility).solve(poses, effectors)[0]
+    return FullBody(rig.skeleton, rig, root="fixed", attempts=1, mobility=mobility)
 
 
 def _share(source: Near, now: Near, key: Any, hands: float, arm_space: float, dt: float) -> Any:
