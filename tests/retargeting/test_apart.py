@@ -69,3 +69,19 @@ def test_limbs_that_are_far_apart_keep_their_directions():
     with_contacts, without = (km.retarget(PERSON, clip, NARROW, contacts=each).sample(TIMES) for each in (True, False))
     arms = [int(joint) for arm in PERSON.rig.arms for joint in arm.joints]
     assert with_contacts.rotations[:, arms] == pytest.approx(without.rotations[:, arms], abs=1e-6)
+
+
+def test_a_hand_on_a_thigh_stays_over_that_thigh():
+    """On hips half as wide, thighs are elsewhere; shoulders are as wide as the source's."""
+    narrow = with_proportions(PERSON, {"hips": 0.3})
+    thigh = STANCE[int(PERSON.rig.leg("left").joints[0])] / LEG
+    clip = held(arms=(float(thigh[0]), float(thigh[1]) - 0.25, 0.12))
+
+    def beside(character, made):
+        seen = Seen(character, made.sample(TIMES))
+        wrist, hip = seen.limbs("arms")["left"][-1], seen.limbs("legs")["left"][0]
+        return (seen.at[:, wrist] - seen.at[:, hip])[:, 0]
+
+    own = beside(PERSON, clip)
+    assert np.abs(beside(narrow, km.retarget(PERSON, clip, narrow, contacts=False)) - own).min() > 0.05
+    assert beside(narrow, km.retarget(PERSON, clip, narrow)) == pytest.approx(own, abs=0.02)

@@ -1,4 +1,5 @@
-"""Limbs that do not cross: what is left of the other limb in the source, or in front of it, is so on the target.
+"""Limbs that do not cross: what is left of the other limb in the source, or in front of it, is so on the target; and a
+hand that lies on a thigh lies on that one, not on the other.
 
 On hips or shoulders narrower than those of the source, legs and arms that keep their directions come nearer to each
 other, and cross. Where they are near to each other in the source, each is rotated about its hip or shoulder by half of
@@ -31,6 +32,13 @@ NEAR, APART = 0.5, 0.8
 THICK, TOUCHING, CLEAR = 0.1, 0.12, 0.3
 """Leg lengths between two shins or forearms that are enough in any direction; and between them in the source up to
 which they are kept so far apart, and from which on they are free."""
+
+ON_THIGH, OFF_THIGH, CLEARLY = 0.15, 0.25, 0.06
+"""Leg lengths from a wrist to the line of a thigh up to which its hand lies on it, and from which on it does not; and
+by which the other thigh is farther away, at least, for the hand to lie on this one for sure."""
+
+ABOVE, OUTSIDE = 0.05, 0.12
+"""Leg lengths that a hand is outside of a thigh up to which it lies on it, and from which on it hangs beside it."""
 
 ROUNDS, PUSHES = 4, 2
 """Steps in which the nearest points of two bones are found, and in which bones are moved apart at them."""
@@ -66,6 +74,12 @@ class Pair(NamedTuple):
         share = np.array((0.0, self.bend, 1.0))[:, np.newaxis] / 2.0
         return Pair(self.at + np.stack((shift, -shift), axis=1)[:, :, np.newaxis] * share)
 
+    def with_ends(self, ways: Any) -> Pair:
+        """Return the limbs with their ends moved by ways, (F, 6), left and right."""
+        at = self.at.copy()
+        at[:, :, 2] += ways.reshape(-1, 2, 3)
+        return Pair(at)
+
     @property
     def bend(self) -> float:
         """How far along the limbs the middle joints are."""
@@ -84,27 +98,57 @@ def keep_apart(
     bodies. size: (3,), factors from canonical positions of the source to those of the target.
     """
     turns: dict[tuple[int, ...], Any] = {}
-    leg, chains = target.rig.leg_length, []
+    leg, kinds, chains = target.rig.leg_length, [], []
     for kind, names in limbs.items():
         if set(SIDES) <= set(names):
             both = _chains(source.rig, kind, [names[side] for side in SIDES]), _chains(target.rig, kind, list(SIDES))
-            chains += [both] if both[0] is not None and both[1] is not None else []
+            if both[0] is not None and both[1] is not None:
+                kinds.append(kind)
+                chains.append(both)
     if not chains:
         return target
     ours, theirs = (
         _positions(body, np.stack([both[k] for both in chains])) @ axes[k] / leg
         for k, body in enumerate((source, target))
     )
+    legs: tuple[Pair, Pair] | None = None
     for n, (_, joints) in enumerate(chains):
-        pair = Pair(theirs[:, n])
-        shift = smooth_gaussian(_shift(Pair(ours[:, n] * size), pair), SMOOTHING / dt, "edge")
-        if np.abs(shift).max(initial=0.0) < LEAST:
+        before, pair = Pair(ours[:, n] * size), Pair(theirs[:, n])
+        shift = _shift(before, pair)
+        moved = pair.moved(smooth_gaussian(shift, SMOOTHING / dt, "edge"))
+        if kinds[n] == "legs":
+            legs = before, moved
+        elif legs is not None:
+            moved = moved.with_ends(smooth_gaussian(_to_thighs(before, moved, *legs), SMOOTHING / dt, "edge"))
+        if np.abs(moved.at - pair.at).max(initial=0.0) < LEAST:
             continue
-        moved = pair.moved(shift)
         for k, chain in enumerate(joints):
             start, end = (each.at[:, k, 2] - each.at[:, k, 0] for each in (pair, moved))
             turns[tuple(chain)] = _swing(start @ axes[1].T, end @ axes[1].T)
     return _rotated(target, turns) if turns else target
+
+
+def _to_thighs(ours: Pair, theirs: Pair, our_legs: Pair, their_legs: Pair) -> Any:
+    """(F, 6): by how much left and right hand move sideways so that each is as far beside the thigh that it lies on."""
+    found = []
+    for hand in (0, 1):
+        sizes, asides, hangs = [], [], []
+        for leg in (0, 1):
+            wrist, hip = ours.at[:, hand, 2], our_legs.at[:, leg, 0]
+            way = our_legs.at[:, leg, 1] - hip
+            share = ((wrist - hip) * way).sum(axis=-1) / np.maximum((way**2).sum(axis=-1), 1e-12)
+            share = np.clip(share, 0.0, 1.0)[:, np.newaxis]
+            off = wrist - hip - share * way
+            other = their_legs.at[:, leg, 0] + share * (their_legs.at[:, leg, 1] - their_legs.at[:, leg, 0])
+            sizes.append(np.linalg.norm(off, axis=-1))
+            beside = (off * our_legs.across).sum(axis=-1)
+            hangs.append(_share(beside if leg == 0 else -beside, ABOVE, OUTSIDE))
+            asides.append(beside - ((theirs.at[:, hand, 2] - other) * their_legs.across).sum(axis=-1))
+        for leg in (0, 1):  # Between both thighs a hand lies on neither.
+            clearly = 1.0 - _share(sizes[1 - leg] - sizes[leg], 0.0, CLEARLY)
+            asides[leg] = asides[leg] * _share(sizes[leg], ON_THIGH, OFF_THIGH) * clearly * hangs[leg]
+        found.append((asides[0] + asides[1])[:, np.newaxis] * their_legs.across)
+    return np.concatenate(found, axis=1)
 
 
 def _chains(rig: Any, kind: str, names: list[str]) -> Any:
