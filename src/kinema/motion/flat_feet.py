@@ -26,7 +26,7 @@ SMALLEST, LARGEST = math.radians(2.0), math.radians(45.0)
 """Radians by which a flat foot is rotated, at least and at most: less is noise, more is no foot that stands."""
 
 MOST_OF_TOES = math.radians(75.0)
-"""The same for toes."""
+"""Radians that toes on the floor are rotated from their stance, at most."""
 
 STILL, LEAST_SECONDS = 0.5, 0.1
 """Radians a second below which a foot rests flat instead of rolling, and seconds of it that are enough."""

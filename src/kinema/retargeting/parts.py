@@ -58,7 +58,7 @@ class Body:
     """(3,): the up direction of feet that stand flat, canonical axes of the stance, where it is another than up; by the
     name of the leg."""
     flat_toes: Mapping[str, Any] = field(default_factory=dict)
-    """(3,): the same of toes that lie on the floor."""
+    """(3,): that of toes that lie on the floor."""
 
     palms: frozenset[str] = frozenset()
     """Names of the arms whose palms say how hand and forearm are rotated: those that both bodies show."""
