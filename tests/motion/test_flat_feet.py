@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinema.demo import humanoid
-from kinema.motion.flat_feet import flat_feet
+from kinema.motion.flat_feet import flat_feet, flat_toes
 
 PERSON = humanoid()
 FRAMES = 60
@@ -70,3 +70,23 @@ def test_a_tenth_of_a_second_of_rest_is_enough(frames, enough):
 
 def test_feet_that_never_stand_show_nothing():
     assert found(0.4, contacts=False) == {}
+
+
+@pytest.mark.parametrize("degrees", [-35.0, 0.0, 55.0])
+def test_the_direction_in_which_toes_lie_on_the_floor_is_found(degrees):
+    """Toes are pitched in half of the frames like this, in others by something else; their feet rest flat."""
+    rng = np.random.default_rng(1)
+    angles = np.where(np.arange(FRAMES) % 2, np.radians(degrees), rng.uniform(-1.5, 1.5, FRAMES))
+    c, s, o, i = np.cos(angles), np.sin(angles), np.zeros(FRAMES), np.ones(FRAMES)
+    pitched = np.stack([np.stack(row, -1) for row in ((i, o, o), (o, c, -s), (o, s, c))], -2)
+    world = np.tile(PERSON.rig.standing_world.astype(float), (FRAMES, 1, 1, 1))
+    ankles, toes = [world[:, int(leg.joints[-1])] for leg in PERSON.rig.legs], {}
+    for leg in PERSON.rig.legs:
+        toes[leg.name] = world[:, int(leg.toe)].copy()
+        toes[leg.name][:, :3, :3] = pitched @ toes[leg.name][:, :3, :3]
+    ups = flat_toes(PERSON.rig, ankles, toes, np.ones((FRAMES, 2), bool), 1 / 60)
+    angle = np.radians(degrees)
+    assert len(ups) == 2
+    for up in ups.values():
+        assert up == pytest.approx((0.0, np.cos(angle), -np.sin(angle)), abs=0.03)
+    assert not flat_toes(PERSON.rig, ankles, {}, np.ones((FRAMES, 2), bool), 1 / 60)

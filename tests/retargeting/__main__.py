@@ -39,6 +39,7 @@ def main() -> None:
             if figure in table:
                 print(f"  {figure:10s}" + "".join(f" {kind} {value:8.3f}" for kind, value in table[figure].items()))
         print("  pairs over the bar: " + ", ".join(f"{name} {count}" for name, count in table["over the bar"].items()))
+        print(f"  pairs over any bar: {table['wrong']}, without a warning {table['wrong without a word']}")
     worst = sorted((row for row in parts["tuned"] if "limbs" in row), key=lambda row: -row["limbs_p95"])[:10]
     for row in worst:
         print(f"  {row['motion']} on {row['body']}: " + ", ".join(f"{n} {row[n]:.2f}" for n in SHOWN if n in row))

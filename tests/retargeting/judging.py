@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-FPS = 60.0
-LOW, SLOW, SHORTEST = 0.03, 0.2, 0.07
-"""Leg lengths above its lowest, leg lengths a second, and seconds for which a point of a sole stands."""
+from tests.retargeting.limb_judging import limbs
+from tests.retargeting.seen import LOW, SLOW, TIP, Seen, across, contacts, pairs, unit
 
+FPS = 60.0
 NEVER_DOWN = 0.1
 """Leg lengths above the lowest point of all soles that the lowest of a point is, for one that never stands: the heels
 of a crawling body."""
@@ -21,9 +21,6 @@ of a crawling body."""
 CALIBRATION, JUMP = 1.0, 10.0
 """Seconds in which a capture may begin with poses of calibration, and degrees that the joints of its limbs jump out of
 them from frame to frame, in the mean."""
-
-TIP = 2
-"""Of heel, ball and tip of a sole: toes roll, the others stand."""
 
 BENT = 0.17
 """Sine of the bend of a knee, at least, for the side it bends to to count: 10 degrees."""
@@ -42,6 +39,7 @@ def judge(source: Any, clip: Any, target: Any, new: Any) -> dict[str, float]:
         **directions(ours, theirs),
         **trunk(ours, theirs),
         **feet(ours, theirs, dt),
+        **limbs(ours, theirs, dt),
         **smoothness(ours, theirs, dt),
     }
     return {name: float(value) for name, value in found.items()}
@@ -63,31 +61,6 @@ def rotation_steps(rotations: Any) -> Any:
     return np.degrees(2 * np.arccos(dots))
 
 
-class Seen:
-    """A motion in the axes of its body (x left, y up, z ahead) and in leg lengths."""
-
-    def __init__(self, character: Any, poses: Any) -> None:
-        self.rig = rig = character.rig
-        up, ahead = np.array(rig.up), np.array(rig.forward)
-        axes = np.stack((np.cross(up, ahead), up, ahead), -1)
-        world = character.skeleton.world(poses.astype(np.float64))
-        self.rotations = poses.rotations.astype(np.float64)
-        self.hips = world[:, int(rig.hips), :3, :3]
-        self.leg = rig.leg_length
-        self.at = world[..., :3, 3] @ axes / self.leg
-        self.stance = rig.standing_world[:, :3, 3].astype(np.float64) @ axes / self.leg
-        self.soles = np.stack([self._sole(leg, world) for leg in rig.legs], 1) @ axes / self.leg if rig.legs else None
-        self.floor = rig.floor / self.leg
-
-    def _sole(self, leg: Any, world: Any) -> Any:
-        joints, offsets = self.rig.sole_points(leg)
-        points = [world[:, j, :3, :3] @ offset + world[:, j, :3, 3] for j, offset in zip(joints, offsets, strict=True)]
-        return np.stack(points, 1)
-
-    def limbs(self, kind: str) -> dict[str, list[int]]:
-        return {limb.name: [int(joint) for joint in limb.joints] for limb in getattr(self.rig, kind)}
-
-
 def directions(ours: Seen, theirs: Seen) -> dict[str, Any]:
     """Angles between the bones of limbs, of limbs with as many bones."""
     angles = [
@@ -97,12 +70,6 @@ def directions(ours: Seen, theirs: Seen) -> dict[str, Any]:
         for k in range(len(a) - 1)
     ]
     return {"limbs": np.mean(angles), "limbs_p95": np.quantile(angles, 0.95)} if angles else {}
-
-
-def pairs(ours: Seen, theirs: Seen, kind: str) -> list[tuple[list[int], list[int]]]:
-    known = ours.limbs(kind)
-    both = [(known[name], joints) for name, joints in theirs.limbs(kind).items() if name in known]
-    return [(a, b) for a, b in both if len(a) == len(b)]
 
 
 def trunk(ours: Seen, theirs: Seen) -> dict[str, Any]:
@@ -133,13 +100,6 @@ def headed(seen: Seen, way: Any) -> Any:
     return np.stack((c * way[0] + s * way[2], np.full(len(turn), way[1]), c * way[2] - s * way[0]), -1)
 
 
-def across(seen: Seen, kind: str) -> Any:
-    limbs = seen.limbs(kind)
-    if not {"left", "right"} <= set(limbs):
-        return None
-    return seen.at[:, limbs["left"][0]] - seen.at[:, limbs["right"][0]]
-
-
 def feet(ours: Seen, theirs: Seen, dt: float) -> dict[str, Any]:
     """Slide of points of soles while those of the source stand, feet that float there, sinking, and knees that bend to
     the other side.
@@ -163,12 +123,6 @@ def feet(ours: Seen, theirs: Seen, dt: float) -> dict[str, Any]:
         "sink": max(0.0, -heights.min()),
         "flips": flips(ours, theirs),
     }
-
-
-def contacts(stands: Any, dt: float) -> Any:
-    """First frame of each contact and the one after its last, (n, 2). stands: (F,)."""
-    edges = np.flatnonzero(np.diff(np.pad(stands.astype(int), 1))).reshape(-1, 2)
-    return edges[edges[:, 1] - edges[:, 0] >= max(3, SHORTEST / dt)]
 
 
 def floating(heights: Any, stands: Any, dt: float) -> float:
@@ -228,10 +182,6 @@ def matrix_steps(matrices: Any) -> Any:
     axes = matrices / np.maximum(np.linalg.norm(matrices, axis=-2, keepdims=True), 1e-12)
     traces = np.einsum("frc,frc->f", axes[1:], axes[:-1])
     return np.degrees(np.arccos(((traces - 1) / 2).clip(-1, 1)))
-
-
-def unit(v: Any) -> Any:
-    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-12)
 
 
 def angle(a: Any, b: Any) -> Any:

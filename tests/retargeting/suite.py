@@ -47,10 +47,28 @@ CLIPS = (
     *("gltf/RobotExpressive.glb:Walking", "gltf/RobotExpressive.glb:Dance", "gltf/godot_mannequiny.glb:run"),
     *("gltf/babylon_HVGirl.glb", "gltf/m2m_mixamo-names.glb"),
 )
-SHOWN = ("limbs", "limbs_p95", "trunk", "shoulders", "heading", "slide", "float", "sink", "flips", "beyond", "jerk")
-BARS, SKATES = {"slide": 0.01, "float": 0.03, "sink": 0.01, "flips": 0.0, "beyond": 10.0}, 0.1
-"""What no pair is to exceed, but for a clip that stays as it is on its own body; and leg lengths by which feet of the
-source slide that skate: those of others may, too."""
+SHOWN = (
+    *("limbs", "limbs_p95", "trunk", "shoulders", "heading", "slide", "float", "sink", "flips", "beyond", "jerk"),
+    *("hand_sink", "hand_float", "hand_slide", "crossed", "through", "toes_up", "wrong_thigh"),
+)
+BARS = {
+    "slide": 0.01,
+    "float": 0.03,
+    "sink": 0.01,
+    "flips": 0.0,
+    "beyond": 10.0,
+    "hand_sink": 0.03,
+    "hand_float": 0.08,
+    "hand_slide": 0.05,
+    "crossed": 0.02,
+    "through": 0.03,
+    "toes_up": 20.0,
+    "wrong_thigh": 0.05,
+}
+"""What no pair is to exceed, but for a clip that stays as it is on its own body."""
+
+SKATES = 0.1
+"""Leg lengths by which feet of the source slide that skate: those of others may, too."""
 
 
 def motions() -> list[str]:
@@ -108,6 +126,8 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         if values:
             table[name] = {"mean": np.mean(values), "median": np.median(values), "worst": max(values)}
     table["over the bar"] = {name: sum(over(row, name) for row in rows) for name in BARS}
+    wrong = [row for row in rows if any(over(row, name) for name in BARS)]
+    table["wrong"], table["wrong without a word"] = len(wrong), sum(not row.get("warnings") for row in wrong)
     frames, seconds = (sum(row.get(name, 0) for row in rows) for name in ("frames", "seconds"))
     return table | {"frames_a_second": frames / max(seconds, 1e-9)}
 

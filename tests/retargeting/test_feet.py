@@ -99,3 +99,11 @@ def test_easing_never_jumps_or_overshoots(first, second, gap, ease):
     # The steepest slope of an ease with minimum jerk is 15/8 of the mean one.
     steepest = 15 / 8 * (abs(first) + abs(second)) / min(ease, gap + 1)
     assert np.abs(np.diff(shifts, axis=0)).max() <= steepest + 1e-9
+
+
+def test_feet_far_above_the_floor_are_not_drawn_down_to_it():
+    """A foot that is held up by limits, or by knees on the floor: legs would fold under the body."""
+    low, high = (replace(still(), heights=np.full((90, 1), height)) for height in (0.05, 0.4))
+    found = [hold_soles(contact(), still(), each, 1.0, 1 / FPS, True)[STANDS, 0, 1] for each in (low, high)]
+    assert found[0] == pytest.approx(-0.05)
+    assert found[1].min() > -0.15

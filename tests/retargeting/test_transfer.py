@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.pose import Pose
+from kinema.model.skeleton import Skeleton
 from kinema.retargeting.matching import match
+from kinema.retargeting.parts import Body
 from kinema.retargeting.retarget import paired_bodies
 from kinema.retargeting.transfer import tables, transfer
 from tests.retargeting.variants import Variant, joint_positions, matrix_of, mixed_order, unit, vary
@@ -189,3 +191,25 @@ def across(at, limbs):
     joints = {limb.name: int(limb.joints[0]) for limb in limbs}
     way = at[:, joints["left"]] - at[:, joints["right"]]
     return way / np.linalg.norm(way, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("down", [0.3, 0.6, 1.0])
+def test_hips_do_not_jump_where_the_first_bone_of_a_trunk_points_down(down):
+    """It has no side to bend to: the least change of the trunk sent it from 40 degrees ahead to 40 degrees back."""
+    skeleton, rig = PERSON.skeleton, PERSON.rig
+    rest = skeleton.rest.astype(np.float64)
+    translations = rest.translations.copy()
+    translations[int(rig.spine[0])] *= -down
+    lower = Skeleton(skeleton.names, skeleton.parents, Pose.of(translations, rest.rotations, rest.scales))
+    body = Body.of(replace(rig, skeleton=lower))
+    source = Body.of(rig)
+    sway = np.linspace(-0.25, 0.25, 61)
+    poses = Pose.of(*(np.tile(part, (61, 1, 1)) for part in rest.arrays()))
+    own = arrays.rotate(arrays.conj(rig.own_axes(rig.spine[0])), np.cross(rig.up, rig.forward))
+    swayed = arrays.from_axis_angle(np.tile(own, (61, 1)), sway)
+    rotations = poses.rotations.copy()
+    rotations[:, int(rig.spine[0])] = arrays.mul(rotations[:, int(rig.spine[0])], swayed)
+    poses = Pose.of(poses.translations, rotations, poses.scales)
+    made = transfer(tables(source, body, match(source, body), 1.0), poses, body)
+    steps = arrays.angle_between(made.rotations[1:, int(rig.hips)], made.rotations[:-1, int(rig.hips)])
+    assert np.degrees(steps.max()) < 5.0

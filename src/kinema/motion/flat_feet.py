@@ -1,4 +1,6 @@
-"""How a foot is rotated in its stance while it stands flat: captured feet are rolled by up to 25 degrees at rest."""
+"""How feet and toes are rotated in their stance while they stand flat: captured feet are rolled by up to 25 degrees at
+rest, and captured toes point up or down by up to 60 degrees.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +24,9 @@ OFTEN = 0.3
 
 SMALLEST, LARGEST = math.radians(2.0), math.radians(45.0)
 """Radians by which a flat foot is rotated, at least and at most: less is noise, more is no foot that stands."""
+
+MOST_OF_TOES = math.radians(75.0)
+"""Radians that toes on the floor are rotated from their stance, at most."""
 
 STILL, LEAST_SECONDS = 0.5, 0.1
 """Radians a second below which a foot rests flat instead of rolling, and seconds of it that are enough."""
@@ -62,22 +67,47 @@ def flat_feet(rig: Rig, ankles: Sequence[Any], contacts: Any, dt: float) -> Mapp
     the stance are left out.
     """
     found = {}
-    stance, up, ahead = rig.standing_world, np.array(rig.up), np.array(rig.forward)
-    axes = np.stack((np.cross(up, ahead), up, ahead), axis=-1)
     for k, leg in enumerate(rig.legs):
-        frames = np.flatnonzero(contacts[:, k] & (_rotation_speeds(ankles[k], dt) < STILL))
-        if frames.size * dt < LEAST_SECONDS:
-            continue
-        frames = frames[:: -(-frames.size // MOST_FRAMES)]
-        turned = _axes_of(ankles[k][frames]) @ _axes_of(stance[int(leg.joints[-1])]).T
-        ups = np.einsum("frc,r->fc", turned, up) @ axes
-        near = ups @ ups.T > TOGETHER
-        most = int(np.argmax(near.sum(axis=1)))
-        mean = ups[near[most]].mean(axis=0)
-        mean /= np.linalg.norm(mean)
-        if near[most].mean() >= OFTEN and SMALLEST < math.acos(min(mean[1], 1.0)) < LARGEST:
-            found[leg.name] = mean
+        up = _most_often_up(rig, int(leg.joints[-1]), ankles[k][_rests(ankles[k], contacts[:, k], dt)], dt)
+        if up is not None and SMALLEST < math.acos(min(up[1], 1.0)) < LARGEST:
+            found[leg.name] = up
     return found
+
+
+def flat_toes(rig: Rig, ankles: Sequence[Any], toes: Mapping[str, Any], contacts: Any, dt: float) -> Mapping[str, Any]:
+    """Find the up direction of toes on the floor, (3,), as `flat_feet` does that of feet.
+
+    toes: (F, 4, 4) of each leg that has toes, by its name.
+    """
+    found = {}
+    for k, leg in enumerate(rig.legs):
+        if leg.name in toes and leg.toe is not None:
+            rests = _rests(ankles[k], contacts[:, k], dt)
+            up = _most_often_up(rig, int(leg.toe), toes[leg.name][rests], dt)
+            if up is not None and math.acos(min(up[1], 1.0)) < MOST_OF_TOES:
+                found[leg.name] = up
+    return found
+
+
+def _rests(ankle: Any, stands: Any, dt: float) -> Any:
+    """The frames in which a foot stands and does not rotate. ankle: (F, 4, 4). stands: (F,)."""
+    return np.flatnonzero(stands & (_rotation_speeds(ankle, dt) < STILL))
+
+
+def _most_often_up(rig: Rig, joint: int, world: Any, dt: float) -> Any:
+    """The direction, (3,), canonical axes of the stance, that is up in most of some frames of a joint, (n, 4, 4); None
+    if there is no such one.
+    """
+    if len(world) * dt < LEAST_SECONDS:
+        return None
+    up, ahead = np.array(rig.up), np.array(rig.forward)
+    axes = np.stack((np.cross(up, ahead), up, ahead), axis=-1)
+    turned = _axes_of(world[:: -(-len(world) // MOST_FRAMES)]) @ _axes_of(rig.standing_world[joint]).T
+    ups = np.einsum("frc,r->fc", turned, up) @ axes
+    near = ups @ ups.T > TOGETHER
+    most = int(np.argmax(near.sum(axis=1)))
+    mean = ups[near[most]].mean(axis=0)
+    return mean / np.linalg.norm(mean) if near[most].mean() >= OFTEN else None
 
 
 def _rotation_speeds(world: Any, dt: float) -> Any:

@@ -26,6 +26,10 @@ ON_FLOOR = 0.05
 """Leg lengths above or below the floor up to which a standing foot stands on it. A higher one stands on something that
 is not there, and keeps its height."""
 
+MOST_LOWERED = 0.12
+"""Leg lengths that a foot is lowered to the floor, at most: what is farther off stands on something else, such as its
+knees, or is held up by limits of its joints."""
+
 SMOOTHING = 0.02
 """Seconds, standard deviation, over which heights of feet are smoothed: 0.03 lets soles sink by 2% of a leg."""
 
@@ -66,6 +70,7 @@ def hold_soles(contacts: Any, source: FootMotion, target: FootMotion, leg: float
     """
     shifts = np.zeros_like(target.slides)
     up = _wanted_lifts(standing_heights(contacts, source.heights, leg), source, target)
+    up = np.maximum(up, -MOST_LOWERED * leg)
     for foot in range(contacts.shape[1]):
         _, starts, stops = runs(contacts[:, foot][np.newaxis])
         for start, stop in zip(starts, stops, strict=True):

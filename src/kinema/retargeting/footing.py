@@ -147,7 +147,8 @@ def stand_feet(soles: Soles, source: Any, weights: Any, contacts: Any, dt: float
     (foot, toe), (other, _) = (np.moveaxis(np.diff(points, axis=-2), -2, 0) for points in (soles.points, source))
     yaw = _held_yaw(_heading(soles), np.minimum(both / KEEPS_HEADING, 1.0), contacts) if lock else np.zeros_like(both)
     pitch = _within(both * (_pitch(other) - _pitch(foot)), contacts)
-    bent = _within(np.minimum(ball, weights[..., TIP]) * (_toe_pitch(source) - _pitch(toe)), contacts)
+    bent = np.maximum(np.minimum(ball, weights[..., TIP]), both) * ((1.0 - both) * _toe_pitch(source) - _pitch(toe))
+    bent = np.where(contacts, np.clip(bent, -MOST_BENT, MOST_BENT), 0.0)
     for values in (yaw, pitch, bent):
         for foot in range(values.shape[1]):
             _, starts, stops = runs(contacts[:, foot][np.newaxis])

@@ -1,4 +1,4 @@
-"""Hands that touch: trunk, head, a thigh, the other hand or the floor; and arms that keep clear of broad bodies.
+"""Hands that touch: trunk, head, a thigh or the other hand; and arms that keep clear of broad bodies.
 
 The parts of both bodies are capsules. A hand that is near a part of the source is brought as near to that part of the
 target, at the same place along it and on the same side; one that is farther off stays where its directions put it.
@@ -6,7 +6,7 @@ target, at the same place along it and on the same side; one that is farther off
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,9 +54,6 @@ SHOULDER_MOBILITY = 0.1
 
 ELBOW_STRENGTH = 0.2
 """How much elbows count beside hands where not both can be where they belong."""
-
-FLOOR = "floor"
-"""The part that is no capsule."""
 
 
 class Part(NamedTuple):
@@ -175,9 +172,6 @@ def near_parts(body: Touching, world: Any, axes: Any, side: Any = 1.0) -> Near:
     for arm, part in _pairs(body):
         point = body.point(arm)
         hand = body.points(world, point, axes)[:, 0] * side
-        if part == FLOOR:
-            gaps[arm, part] = (hand[:, 1] - body.rig.floor - point.radius) / leg
-            continue
         ends = body.points(world, body.parts[part], axes) * side
         along = ends[:, 1] - ends[:, 0]
         square = np.maximum((along**2).sum(axis=-1), 1e-18)
@@ -192,7 +186,6 @@ def near_parts(body: Touching, world: Any, axes: Any, side: Any = 1.0) -> Near:
 def _pairs(body: Touching) -> Iterator[tuple[str, str]]:
     for arm in body.hands:
         yield from ((arm, part) for part in body.parts if part != f"{arm} hand")
-        yield arm, FLOOR
     for elbow in body.elbows:
         yield from ((elbow, part) for part in body.parts if not part.endswith("hand"))
 
@@ -237,14 +230,26 @@ def hold_hands(body: Touching, poses: Pose, axes: Any, source: Near, hands: floa
             effectors.append(Effector(joint, moved, rotation=rotations_of(world[:, joint])))
         else:
             effectors.append(Effector(joint, moved, strength=ELBOW_STRENGTH))
+    return move_arms(rig, [rig.arm(name) for name in body.hands], poses, effectors, shoulders=hands > 0.0)
+
+
+def move_arms(rig: Rig, arms: Sequence[Arm], poses: Pose, effectors: Sequence[Effector], shoulders: bool) -> Pose:
+    """Move arms, and shoulders a little, to effectors; the rest of the body stays."""
     if not effectors:
         return poses
+    names = tuple(arm.name for arm in arms)
+    solver = rig.skeleton.cached(  # The rig keeps its id.
+        ("arms", id(rig), names, shoulders), lambda: (rig, _arms_alone(rig, arms, shoulders))
+    )[1]
+    return solver.solve(poses, effectors)[0]
+
+
+def _arms_alone(rig: Rig, arms: Sequence[Arm], shoulders: bool) -> FullBody:
     mobility: dict[Joint, float] = dict.fromkeys(range(len(rig.skeleton)), 0.0)
-    arms = [rig.arm(name) for name in body.hands]
-    if hands:
+    if shoulders:
         mobility |= {int(arm.shoulder): SHOULDER_MOBILITY for arm in arms if arm.shoulder is not None}
     mobility |= {int(joint): 1.0 for arm in arms for joint in arm.joints}
-    return FullBody(rig.skeleton, rig, root="fixed", attempts=1, mobility=mobility).solve(poses, effectors)[0]
+    return FullBody(rig.skeleton, rig, root="fixed", attempts=1, mobility=mobility)
 
 
 def _share(source: Near, now: Near, key: Any, hands: float, arm_space: float, dt: float) -> Any:
@@ -267,8 +272,6 @@ def _wanted(body: Touching, world: Any, axes: Any, source: Near, key: Any, touch
     hand, leg = body.point(arm), body.rig.leg_length
     gap = source.gaps[key] * leg
     at = body.points(world, hand, axes)[:, 0]
-    if part == FLOOR:
-        return np.stack((at[:, 0], body.rig.floor + hand.radius + gap, at[:, 2]), axis=-1)
     ends = body.points(world, body.parts[part], axes)
     along = ends[:, 1] - ends[:, 0]
     off = (body.parts[part].radius + hand.radius + gap)[:, np.newaxis] * source.ways[key]

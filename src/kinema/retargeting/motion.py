@@ -14,11 +14,12 @@ from kinema.math import arrays
 from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
-from kinema.motion.flat_feet import flat_feet
-from kinema.motion.moving import moving_soles
+from kinema.motion.flat_feet import flat_feet, flat_toes
 from kinema.motion.runs import runs
 from kinema.motion.soles import sole_motion
+from kinema.retargeting.apart import keep_apart
 from kinema.retargeting.feet import FootMotion, hold_soles, shift_feet, standing_heights
+from kinema.retargeting.floor_hands import FloorHands, find_floor_hands, hand_goals, lean, off_floor
 from kinema.retargeting.footing import (
     Footing,
     carrying,
@@ -30,12 +31,12 @@ from kinema.retargeting.footing import (
     standing_slides,
     staying_slides,
 )
-from kinema.retargeting.hands import hold_hands, kept_touches, near_parts, touching
+from kinema.retargeting.hands import hold_hands, kept_touches, move_arms, near_parts, touching
 from kinema.retargeting.inside_limits import inside_limits
 from kinema.retargeting.matching import Matches, match
 from kinema.retargeting.parts import MIRROR, Body
 from kinema.retargeting.placed import Placed, rotations_of, seen_from
-from kinema.retargeting.report import LEVELLED, RetargetReport, matched_joints, slide_of, warnings_of
+from kinema.retargeting.report import LEVELLED, RetargetReport, hand_warnings, matched_joints, slide_of, warnings_of
 from kinema.retargeting.transfer import tables, transfer
 from kinema.retargeting.twists import spread_twists
 from kinema.solvers.body.full_body import BodyReport, FullBody
@@ -61,6 +62,8 @@ class Done:
     hips_moved: float = 0.0
     touches: tuple[int, int] = (0, 0)
     strides: float = 1.0
+    hands_off: float = 0.0
+    """How far hands are below the floor, or above it where they rest on it in the source, at most, leg lengths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +98,10 @@ class Motion:
         rig = self.frames.rig
         if self.stays is not None:
             return self.source.standing(rig, {})
-        ankles = [self.placed.legs[int(leg.joints[-1])] for leg in rig.legs]
-        return self.source.standing(rig, flat_feet(rig, ankles, self.frames.held, self.frames.dt))
+        held, dt, placed = self.frames.held, self.frames.dt, self.placed.legs
+        ankles = [placed[int(leg.joints[-1])] for leg in rig.legs]
+        toes = {leg.name: placed[int(leg.toe)] for leg in rig.legs if leg.toe is not None}
+        return self.source.standing(rig, flat_feet(rig, ankles, held, dt), flat_toes(rig, ankles, toes, held, dt))
 
     @cached_property
     def matches(self) -> Matches:
@@ -160,25 +165,65 @@ class Motion:
         """Return keys in which standing feet neither slide nor sink."""
         frames, leg = self.frames, self.onto.rig.leg_length
         contacts, source = frames.held[:, self.order], self.source_feet
-        placed = self.directed
+        placed = self._apart(self.directed)
         stand = standing_heights(contacts, source.heights, leg)
         heights = sole_heights(placed.soles(self.onto).points)
         raised = float(np.median((stand - heights)[contacts])) if contacts.any() else 0.0
         placed, strides = self._with_strides(placed.raised(raised), contacts)
+        hands = self.floor_hands
+        placed = placed if hands is None else lean(self.onto, placed, hands, frames.dt)
         footing = stand_feet(placed.soles(self.onto), self.source_soles, self.weights, contacts, frames.dt, lock)
         held = hold_soles(contacts, source, self._foot_motion(footing), leg, frames.dt, lock)
         footing = clear_floor(footing, held[..., 1], frames.dt)
         feet = self._foot_motion(footing)
         shifts = shift_feet(contacts, source, feet, leg, frames.dt, lock) @ self.onto.axes.T
         closed, poses, found = self._reach(placed, shifts, footing)
+        poses, hands_off = self._on_hands(Placed(self.onto.rig, poses, closed.transforms[self.kept]))
         hips = int(self.onto.rig.hips)
         moved = np.linalg.norm(poses.translations[:, hips] - closed.poses.translations[self.kept, hips], axis=-1)
         after = Placed(self.onto.rig, poses, closed.transforms[self.kept])
         points = after.soles(self.onto).points
         feet = FootMotion(points[..., 1].min(axis=-1), self._slides(points, self.weights[self.kept]))
         return self._finished(
-            Done(poses, raised, contacts[self.kept], feet, found, float(moved.max()), strides=strides)
+            Done(
+                poses,
+                raised,
+                contacts[self.kept],
+                feet,
+                found,
+                float(moved.max()),
+                strides=strides,
+                hands_off=hands_off,
+            )
         )
+
+    @cached_property
+    def floor_hands(self) -> FloorHands | None:
+        """The hands of the source that are on its floor; None where none is, or where poses of the target are known."""
+        if self.posed is not None or not self.matches.arms:
+            return None
+        return find_floor_hands(self.placed, self.directed, self.matches.arms, self.scale, self.frames.dt)
+
+    def _on_hands(self, placed: Placed) -> tuple[Pose, float]:
+        """Return keys in which arms bring hands to the floor, and how far these are off."""
+        if self.floor_hands is None:
+            return placed.poses, 0.0
+        hands = self.floor_hands.at(self.kept)
+        goals = hand_goals(placed, hands, self.onto.axes, self.frames.dt * self.frames.stride)
+        effectors = [Effector(joint, at, rotation=rotation) for joint, at, rotation in goals]
+        poses = move_arms(self.onto.rig, hands.arms, placed.poses, effectors, shoulders=True)
+        return poses, off_floor(Placed(placed.rig, poses, placed.transforms), hands)
+
+    def _apart(self, placed: Placed) -> Placed:
+        """Return the target with limbs that do not cross where those of the source do not."""
+        if self.posed is not None:
+            return placed
+        limbs = {"legs": self.matches.legs, "arms": self.matches.arms}
+        size = self.scale * np.array(MIRROR if self.mirror else (1.0, 1.0, 1.0))
+        apart = keep_apart(self.placed, placed, limbs, (self.body.axes, self.onto.axes), size, self.frames.dt)
+        if apart is placed:
+            return placed
+        return Placed(placed.rig, inside_limits(self.onto, apart.poses), placed.transforms)
 
     def _finished(self, done: Done) -> Done:
         """Return keys in which hands touch what they touch in the source, and twist joints share the twist of bones."""
@@ -216,7 +261,7 @@ class Motion:
         frames = self.frames
         if self.stays is not None:
             return self.stays[:, self.order]
-        soles = sole_motion(frames.rig, moving_soles(frames.rig, frames.poses, frames.transforms), frames.dt)
+        soles = sole_motion(frames.rig, self.placed.sole_points(self.body), frames.dt)
         return carrying(soles, frames.held, frames.dt)[:, self.order]
 
     @cached_property
@@ -235,8 +280,8 @@ class Motion:
         """How the source's feet move, in the order and at the size of the target's."""
         points = self.source_soles
         slides = self._slides(points, self.weights) if self.stays is None else np.zeros_like(points[:, :, 0])
-        lowest = points[..., 1].min(axis=-1)
-        return FootMotion(lowest, slides, lowest, pivot_heights(points), on_toes(self.weights))
+        lowest, soles, tips = points[..., 1].min(axis=-1), sole_heights(points), on_toes(self.weights)
+        return FootMotion(soles + tips * (lowest - soles), slides, lowest, pivot_heights(points), tips)
 
     def report(self, done: Done, levelled: bool) -> RetargetReport:
         """Describe what was done."""
@@ -248,7 +293,7 @@ class Motion:
                 slide_of(done.contacts, own.slides[self.kept]) / size,
                 slide_of(done.contacts, done.feet.slides) / legs[1],
             )
-            sink = max(0.0, -float(own.heights.min())) / size, max(0.0, -float(done.feet.heights.min())) / legs[1]
+            sink = max(0.0, -float(own.lowest.min())) / size, max(0.0, -float(done.feet.heights.min())) / legs[1]
             contacts = len(runs(done.contacts.T)[0])
         names = np.array(self.onto.rig.skeleton.names)
         limited = () if done.body is None else tuple(names[done.body.limited_joints.any(axis=0)].tolist())
@@ -270,6 +315,7 @@ class Motion:
             touches=done.touches,
             warnings=(
                 *warnings_of(self.body, self.onto, self.matches, slide, sink, contacts, done.touches),
+                *hand_warnings(done.hands_off),
                 *((LEVELLED,) if levelled else ()),
             ),
         )

@@ -18,6 +18,7 @@ import numpy as np
 from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.model.rig import Arm, Fingers, Leg, Rig
+from kinema.motion.soles import BALL, TIP
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
@@ -56,6 +57,8 @@ class Body:
     flat_feet: Mapping[str, Any] = field(default_factory=dict)
     """(3,): the up direction of feet that stand flat, canonical axes of the stance, where it is another than up; by the
     name of the leg."""
+    flat_toes: Mapping[str, Any] = field(default_factory=dict)
+    """(3,): that of toes that lie on the floor."""
 
     palms: frozenset[str] = frozenset()
     """Names of the arms whose palms say how hand and forearm are rotated: those that both bodies show."""
@@ -65,9 +68,9 @@ class Body:
         """Return the body of a rig; the same one whenever it is asked for."""
         return rig.skeleton.cached(("body", id(rig), palms), lambda: cls(rig, palms=palms))  # It keeps the id.
 
-    def standing(self, rig: Rig, flat_feet: Mapping[str, Any]) -> Body:
-        """Return this body on the floor of another rig, with feet that stand flat in another way."""
-        new = replace(self, rig=rig, flat_feet=flat_feet)
+    def standing(self, rig: Rig, flat_feet: Mapping[str, Any], flat_toes: Mapping[str, Any] | None = None) -> Body:
+        """Return this body on the floor of another rig, with feet and toes that are flat there in another way."""
+        new = replace(self, rig=rig, flat_feet=flat_feet, flat_toes=flat_toes or {})
         vars(new).update({name: getattr(self, name) for name in SHAPE})
         return new
 
@@ -114,8 +117,25 @@ class Body:
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """All parts, in no order."""
-        flat = {f"{name} foot": np.array(up) for name, up in self.flat_feet.items()}
-        return tuple(_stood_flat(part, flat[part.group]) if part.group in flat else part for part in self.shape)
+        feet, toes = (
+            {f"{name} foot": np.array(up) for name, up in found.items()} for found in (self.flat_feet, self.flat_toes)
+        )
+        return tuple(_made_flat(part, feet.get(part.group), toes.get(part.group)) for part in self.shape)
+
+    @cached_property
+    def sole_offsets(self) -> Any:
+        """(L, 3, 3): heel, ball and tip of each sole in the spaces of the joints that carry them; the tip is as high as
+        the ball while toes lie flat.
+        """
+        offsets = self.rig.sole_table[1].copy()
+        for k, leg in enumerate(self.rig.legs):
+            if leg.name in self.flat_toes and leg.toe is not None:
+                up = self.axes @ self.flat_toes[leg.name]
+                back = _swing(np.array(self.rig.up), up)
+                linear = self.rig.standing_world[int(leg.toe), :3, :3].astype(np.float64)
+                way = linear @ (offsets[k, TIP] - offsets[k, BALL])
+                offsets[k, TIP] = offsets[k, BALL] + np.linalg.pinv(linear) @ arrays.rotate(back, way)
+        return offsets
 
     @cached_property
     def shape(self) -> tuple[Part, ...]:
@@ -252,13 +272,17 @@ class Body:
         return found
 
 
-def _stood_flat(foot: Part, up: Any) -> Part:
-    """A part of a foot whose up direction is another one in the stance, (3,), while it stands flat. It is rolled only:
-    heel and ball of the stance lie on its floor, which says the pitch.
+def _made_flat(part: Part, foot: Any, toes: Any) -> Part:
+    """A part whose up direction, where it is one of a foot, is another one in the stance, (3,), while it is flat on the
+    floor. A foot is rolled only: heel and ball of the stance lie on its floor, which says the pitch.
     """
-    rotation = np.array(foot.reference)
+    if toes is not None and part.place > 0.0:
+        return replace(part, reference=_tuple(arrays.mul(_swing(np.array(UP), toes), np.array(part.reference))))
+    if foot is None:
+        return part
+    rotation = np.array(part.reference)
     ahead = arrays.rotate(rotation, np.array(AHEAD))
-    return replace(foot, reference=_tuple(arrays.mul(_swing(np.array(UP), up - ahead * (up @ ahead)), rotation)))
+    return replace(part, reference=_tuple(arrays.mul(_swing(np.array(UP), foot - ahead * (foot @ ahead)), rotation)))
 
 
 def palm_of(rig: Rig, arm: Arm, positions: Any) -> tuple[Any, Any] | None:

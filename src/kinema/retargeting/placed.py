@@ -12,7 +12,6 @@ from kinema.math import arrays
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.motion.moving import moving_world
-from kinema.motion.soles import points_of_soles
 from kinema.retargeting.footing import Soles
 from kinema.retargeting.parts import Body
 
@@ -37,14 +36,19 @@ class Placed:
         found = moving_world(rig.skeleton, self.poses, self.transforms, sorted(joints))
         return {joint: found[:, k] for k, joint in enumerate(sorted(joints))}
 
+    def sole_points(self, body: Body) -> Any:
+        """(F, L, 3, 3): heel, ball and tip of each sole in the world, of a body that stands in this way."""
+        carriers, _ = self.rig.sole_table
+        matrices = np.stack([self.legs[joint] for joint in carriers.reshape(-1).tolist()], axis=1)
+        matrices = matrices.reshape(-1, *carriers.shape, 4, 4)
+        return (matrices[..., :3, :3] * body.sole_offsets[..., np.newaxis, :]).sum(axis=-1) + matrices[..., :3, 3]
+
     def soles(self, body: Body) -> Soles:
         """Where the soles are, in the canonical axes of the body."""
-        carriers, _ = self.rig.sole_table
         ankles = [int(leg.joints[-1]) for leg in self.rig.legs]
         toes = [ankle if leg.toe is None else int(leg.toe) for ankle, leg in zip(ankles, self.rig.legs, strict=True)]
-        matrices = np.stack([self.legs[joint] for joint in carriers.reshape(-1).tolist()], axis=1)
-        points = points_of_soles(self.rig, matrices.reshape(-1, *carriers.shape, 4, 4))
-        found = [points, *(np.stack([self.legs[j][:, :3, 3] for j in each], axis=1) for each in (ankles, toes))]
+        found = [self.sole_points(body)]
+        found += [np.stack([self.legs[joint][:, :3, 3] for joint in each], axis=1) for each in (ankles, toes)]
         return Soles(*(np.einsum("...r,rc->...c", at, body.axes) - (0.0, self.rig.floor, 0.0) for at in found))
 
     def raised(self, height: float) -> Placed:

@@ -15,6 +15,9 @@ from kinema.retargeting.parts import Body
 DEEP = 0.01
 """Leg lengths that a sole is below its floor, or slides while it stands, that a viewer sees."""
 
+HANDS_OFF = 0.03
+"""Leg lengths that a hand is off the floor that a viewer sees."""
+
 LEVELLED = (
     "the motion steps onto something that is not there: its footholds were brought onto one floor, and legs with them "
     "(ground='keep', or --ground keep, leaves their heights)"
@@ -99,6 +102,12 @@ def warnings_of(
         yield f"hands touch in {touches[0]} of {touches[1]} keys in which they do in the source: arms do not reach"
     if sink[1] > DEEP:
         yield f"soles are up to {sink[1]:.1%} of a leg below the floor"
+
+
+def hand_warnings(off: float) -> Iterator[str]:
+    """Yield what is doubtful about hands on the floor. off: leg lengths that they are off it, at most."""
+    if off > HANDS_OFF:
+        yield f"hands that are on the floor in the source are off it by up to {off:.0%} of a leg: arms do not reach"
 
 
 def slide_of(contacts: Any, slides: Any) -> float:

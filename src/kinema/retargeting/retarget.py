@@ -4,9 +4,11 @@
 2. Match the parts of both bodies by their roles (`matching`).
 3. Transfer directions and the path of the hips (`transfer`): every limb points where it points in the source.
    Where the target's joints have limits, its limbs come as near to that as these let (`inside_limits`).
-4. Raise or lower the body to where its feet stand on the floor, rotate feet so that their soles lie as those of the
-   source (`footing`), and shift them so that they neither slide nor sink (`feet`). The full-body solver moves each
-   frame to its feet: legs, hips and, where legs are too short, the trunk.
+4. Rotate legs and arms apart that would cross on narrower bodies (`apart`).
+5. Raise or lower the body to where its feet stand on the floor, and lean its trunk to where hands that rest on the
+   floor come to it (`floor_hands`). Rotate feet so that their soles lie as those of the source (`footing`), and shift
+   them so that they neither slide nor sink (`feet`). The full-body solver moves each frame to its feet: legs, hips and,
+   where legs are too short, the trunk. Arms bring hands to the floor.
 """
 
 from __future__ import annotations
@@ -114,7 +116,8 @@ def retarget(
     target
         The character that is to move.
     contacts
-        Keep standing feet on the floor and, with `lock`, in place. Without contacts only directions are transferred.
+        Keep standing feet on the floor and, with `lock`, in place; and hands that rest on the floor. Without contacts
+        only directions are transferred.
     lock
         Keep feet from sliding that slide a little in the source.
     ground
@@ -122,8 +125,8 @@ def retarget(
         not there is brought onto one floor. "auto": the same as "level". Or a ground, a height, a function or a text
         such as "stairs:0.17,0.29,8": the result is baked onto it, as `kinema bake` does.
     hands
-        0 to 1: how much hands that touch the trunk, the head, a thigh, each other or the floor go on to touch it on a
-        body of another shape. 0 keeps the directions of arms.
+        0 to 1: how much hands that touch the trunk, the head, a thigh or each other go on to touch it on a body of
+        another shape. 0 keeps the directions of arms.
     arm_space
         0 to 1: how much hands and elbows are kept as far from the body as in the source, for broader bodies.
     scale

@@ -25,6 +25,14 @@ MOST_BEND = math.radians(40.0)
 
 MOST_BEND_COSINE, MOST_BEND_SINE = math.cos(MOST_BEND / 2), math.sin(MOST_BEND / 2)
 
+WHOLLY, NOT_AT_ALL = math.cos(math.radians(35.0)), math.cos(math.radians(60.0))
+"""Cosines of half the angle up to which a piece of the trunk is bent as it must be, and from which on it is left: a
+piece that points down in a stance has no side to bend to, and would jump from one side to the other."""
+
+ASIDE = 0.25
+"""Square of the sine of the angle between trunk and the line from hip to hip below which hips bend less: a trunk along
+that line leans to no side of it."""
+
 RIGID, INNER, HIPS, CHEST = range(4)
 """How a piece of the trunk may be rotated to point the trunk elsewhere, and in which order: not at all; pieces between
 hips and chest freely; then hips about the line from hip to hip and the chest about that from shoulder to shoulder, so
@@ -181,7 +189,7 @@ def _bend_trunk(segments, axes, wanted, which, along):
     """Rotate the segments that bend like this so that the trunk comes as near to a direction as they let."""
     bent = _trunk_way(segments, axes, wanted, which, False)
     rigid = _trunk_way(segments, axes, wanted, which, True)
-    zero = like(axes[0], 0.0)
+    zero, share = like(axes[0], 0.0), like(axes[0], 1.0)
     if which != INNER:
         across = (zero, zero, zero)
         for k in range(segments.size):
@@ -189,7 +197,9 @@ def _bend_trunk(segments, axes, wanted, which, along):
                 across = quat.rotate(load4(wanted[segments[k].joint]), load3(segments[k].across))
         across = quat.rotate(quat.conj(axes), across)
         bent, rigid = vec.reject(bent, across), vec.reject(rigid, across)
-        along = vec.unit_or(vec.reject(along, across), along)
+        level = vec.reject(along, across)
+        share = min(vec.dot(level, level) / like(share, ASIDE), share)
+        along = vec.unit_or(level, along)
     # The bending part w' of constant length with rigid + w' along the direction: w' = x along - rigid.
     ahead, length = vec.dot(rigid, along), vec.dot(bent, bent)
     under = max(ahead * ahead - vec.dot(rigid, rigid) + length, zero)
@@ -197,7 +207,8 @@ def _bend_trunk(segments, axes, wanted, which, along):
         new = vec.sub(vec.scale(along, ahead + math.sqrt(under)), rigid)
         start = vec.unit_or(bent, along)
         turn = quat.between(start, vec.unit_or(new, start), vec.unit_side(start))
-        turn = quat.limited(turn, like(zero, MOST_BEND_COSINE), like(zero, MOST_BEND_SINE))
+        share *= min(max((turn[3] - like(zero, NOT_AT_ALL)) / like(zero, WHOLLY - NOT_AT_ALL), zero), like(zero, 1.0))
+        turn = quat.part(quat.limited(turn, like(zero, MOST_BEND_COSINE), like(zero, MOST_BEND_SINE)), share)
         turn = quat.mul(axes, quat.mul(turn, quat.conj(axes)))
         for k in range(segments.size):
             if segments[k].bends == which:
