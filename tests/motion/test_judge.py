@@ -13,7 +13,7 @@ from kinema.world.plane import Plane
 from tests.assets import asset
 from tests.motion.__main__ import KEEPS
 from tests.motion.cases import Case
-from tests.motion.figures import _fastest_near, _flips, _settled, _slid, _swivelled, least_of_hull
+from tests.motion.figures import BARS, Figures, _fastest_near, _flips, _settled, _slid, _swivelled, least_of_hull
 from tests.motion.judging import found_contacts
 from tests.motion.kinematics import RATE
 from tests.motion.reference import reference_of
@@ -149,3 +149,12 @@ def test_a_spider_walks_in_place_where_its_low_legs_all_go_back():
     )
     assert 0.6 < walks.travel[2] / walks.leg < 0.9
     assert not eats.travel.any()
+
+
+def test_what_is_put_at_its_bar_is_clean():
+    """Soles beside an edge count as deep as the bar: the share of it is 1 but for rounding."""
+    at_bar = {name: bar * (1.0 + 4 * np.finfo(float).eps) for name, bar in BARS.items()}
+    none = dict.fromkeys(("lifted", "jerk", "shin", "raised", "when"), 0.0)
+    figures = Figures(**at_bar, **none, flips=0, calibration=False, steps=0, joint="")
+    assert figures.clean
+    assert not figures._replace(penetration=1.001 * BARS["penetration"]).clean
