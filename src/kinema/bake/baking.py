@@ -52,6 +52,7 @@ from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
+from kinema.motion.flat_feet import with_flat_feet
 from kinema.roles import take_along
 from kinema.solvers.body.roles import joint_of
 from kinema.world.plane import Plane
@@ -75,7 +76,7 @@ def bake(
     progress: called after each frame with the share that is done, 0 to 1; it skips rounds that are not needed.
     """
     clip = chosen_clip(character, clip)
-    original = frames_of(checked_rig(character, settings), clip, settings)
+    original = frames_of(rig_for(character, settings, clip), clip, settings)
     original = replace(original, transforms=start_transform(original, settings) @ original.transforms)
     rig, up = original.rig, original.up
     ground = Plane(up * rig.floor, rig.up) if settings.ground is None else settings.ground
@@ -190,6 +191,12 @@ def _with_clear_feet(
 def _share_of_rounds(progress: Callable[[float], None], rounds: int, share: float) -> None:
     """Report so many rounds and a share of the next one, of all that there may be."""
     progress((rounds + share) / (1 + CLEARANCE_ROUNDS))
+
+
+def rig_for(character: Character, settings: BakeSettings, clip: Clip) -> Rig:
+    """The character's rig, checked, with feet as flat as they stand in the clip where no skin shows their soles."""
+    rig = checked_rig(character, settings)
+    return with_flat_feet(rig, clip) if settings.places_feet and not character.skins else rig
 
 
 def checked_rig(character: Character, settings: BakeSettings) -> Rig:
