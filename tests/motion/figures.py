@@ -22,6 +22,9 @@ TRIM = 3
 TOUCHES = 0.012
 """Leg lengths above the ground up to which a point touches it: one that is higher does not slide."""
 
+ROUNDING = 1e-9
+"""Of a figure as a multiple of its bar: what is put at its bar is clean."""
+
 SAME_SIDE = 1e-6
 """Share of its length that the least motion of a sole may differ from that of others of its points: rounding."""
 
@@ -91,7 +94,7 @@ class Figures(NamedTuple):
 
     @property
     def clean(self) -> bool:
-        return max(self.faults.values()) <= 1.0
+        return max(self.faults.values()) <= 1.0 + ROUNDING
 
 
 BARS = {"hover": 0.02, "penetration": 0.02, "slide": 0.01, "beyond": 25.0}

@@ -4,7 +4,7 @@ All of it is found here, from the joints, the mesh and many frames, by rules of 
 
 - **soles** are the vertices of the mesh that are lowest in a foot at any time. Where a file has no mesh they are the
   points below ankle, toe joint and the end of the toes, at the heights at which these stand in many frames; both feet
-  are alike;
+  are alike but for what their bones differ;
 - a foot **stands** where a point of it hardly moves, near a floor that may differ from place to place, or carries its
   body;
 - a clip **walks in place** where its low feet move back alike and its hips stay;
@@ -86,6 +86,9 @@ do where it does not."""
 
 TOP_OF_FOOT = 0.12
 """Leg lengths above the floor of its file up to which a toe joint stands: else the file has another floor."""
+
+FEET_DIFFER = 0.02
+"""Leg lengths that an ankle may be higher above its toe joint than the other one."""
 
 HEEL = 0.055
 """Leg lengths from the ankle back to the heel, where no mesh shows it: 5 cm of a person."""
@@ -401,16 +404,28 @@ def _of_joints(below: list[list[int]], world: Any, up: Any, leg: float) -> Soles
     toe = levels[min(1, count - 1)]
     levels[2:] = np.minimum(levels[2:], toe)  # Captured toes are often bent up.
     floor = 0.0 if -1e-6 * leg <= toe <= TOP_OF_FOOT * leg else float(toe - USUAL_SOLE * leg)
-    joints, levels = np.concatenate((joints, joints[:, :1]), axis=1), np.append(levels, levels[0])
+    levels = np.tile(np.append(levels, levels[0]), (len(below), 1))
+    if count > 1 and len(below) == 2:
+        levels[:, 0] = levels[:, -1] = toe + rises_of([each[:, 0] - each[:, 1] for each in low], FEET_DIFFER * leg)
+    joints = np.concatenate((joints, joints[:, :1]), axis=1)
     offsets = np.zeros((*joints.shape, 1, 3))
     for foot, mine in enumerate(joints):
         frames = world[still[:, foot]][:, mine]
-        ways = np.broadcast_to(-up, (len(frames), count + 1, 3)) * np.maximum(levels - floor, 0.0)[:, np.newaxis]
+        ways = np.broadcast_to(-up, (len(frames), count + 1, 3)) * np.maximum(levels[foot] - floor, 0.0)[:, np.newaxis]
         behind = flat(frames[:, 0, :3, 3] - frames[:, min(1, count - 1), :3, 3], up)
         ways[:, -1] += HEEL * leg * behind / np.maximum(np.linalg.norm(behind, axis=-1, keepdims=True), 1e-12)
         own = np.linalg.inv(frames[..., :3, :3]) @ ways[..., np.newaxis]
         offsets[foot, :, 0] = np.median(own[..., 0], axis=0)
     return Soles(joints[..., np.newaxis], np.ones((*joints.shape, 1)), offsets, floor, False)
+
+
+def rises_of(shown: list[Any], most: float) -> Any:
+    """(2,): how much higher each ankle is than its toe joint where its foot stands. The bones of two captured feet
+    differ by up to a tenth, and so do they; where they differ by more than so much, a foot did not stand flat, and that
+    which stood longer tells for both. shown: in the frames of each foot.
+    """
+    rises = np.array([np.median(each) for each in shown])
+    return rises if np.ptp(rises) <= most else np.full(2, rises[int(np.argmax([len(each) for each in shown]))])
 
 
 # --- travel -----------------------------------------------------------------------------------------------------

@@ -1,10 +1,15 @@
 """How feet are rotated in a stance while they stand flat."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kinema.demo import humanoid
-from kinema.motion.flat_feet import flat_feet, flat_toes
+from kinema.math import arrays
+from kinema.model.pose import Pose
+from kinema.motion.flat_feet import flat_feet, flat_toes, with_flat_feet
+from kinema.motion.soles import sole_points
 
 PERSON = humanoid()
 FRAMES = 60
@@ -90,3 +95,27 @@ def test_the_direction_in_which_toes_lie_on_the_floor_is_found(degrees):
     for up in ups.values():
         assert up == pytest.approx((0.0, np.cos(angle), -np.sin(angle)), abs=0.03)
     assert not flat_toes(PERSON.rig, ankles, {}, np.ones((FRAMES, 2), bool), 1 / 60)
+
+
+def bare_legs(pitch):
+    """A person without toes, whose stance points its feet down by so many radians, and a clip with flat ones."""
+    legs = [replace(leg, toe=None, toes=()) for leg in PERSON.rig.legs]
+    translations, rotations, scales = PERSON.skeleton.rest.arrays()
+    rotations, ankles = rotations.copy(), [int(leg.joints[-1]) for leg in legs]
+    above = arrays.rotation_of(PERSON.skeleton.rest_world[PERSON.skeleton.parents[ankles]].astype(float))
+    down = arrays.mul(arrays.conj(above), arrays.mul(arrays.from_axis_angle(np.array((1.0, 0.0, 0.0)), pitch), above))
+    rotations[ankles] = arrays.unit(arrays.mul(down, rotations[ankles]))
+    stance = Pose.of(translations, rotations, scales)
+    return replace(PERSON.rig, legs=legs, stance=stance), PERSON.clips["idle"]
+
+
+def test_feet_without_toes_are_as_flat_in_the_stance_as_they_stand_in_a_clip():
+    rig, clip = bare_legs(0.3)
+    flat = with_flat_feet(rig, clip)
+    worlds = PERSON.skeleton.world(clip.sample(np.linspace(0.0, 1.0, 5))).astype(float)
+    assert np.ptp(sole_points(rig, worlds)[..., 1], axis=-1).min() > 0.03
+    assert np.ptp(sole_points(flat, worlds)[..., 1], axis=-1).max() < 0.01
+
+
+def test_feet_with_toes_stay_as_they_are():
+    assert with_flat_feet(PERSON.rig, PERSON.clips["idle"]) is PERSON.rig

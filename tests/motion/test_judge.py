@@ -13,10 +13,10 @@ from kinema.world.plane import Plane
 from tests.assets import asset
 from tests.motion.__main__ import KEEPS
 from tests.motion.cases import Case
-from tests.motion.figures import _fastest_near, _flips, _settled, _slid, _swivelled, least_of_hull
+from tests.motion.figures import BARS, Figures, _fastest_near, _flips, _settled, _slid, _swivelled, least_of_hull
 from tests.motion.judging import found_contacts
 from tests.motion.kinematics import RATE
-from tests.motion.reference import reference_of
+from tests.motion.reference import reference_of, rises_of
 
 
 def case_of(person, clip):
@@ -149,3 +149,18 @@ def test_a_spider_walks_in_place_where_its_low_legs_all_go_back():
     )
     assert 0.6 < walks.travel[2] / walks.leg < 0.9
     assert not eats.travel.any()
+
+
+def test_what_is_put_at_its_bar_is_clean():
+    """Soles beside an edge count as deep as the bar: the share of it is 1 but for rounding."""
+    at_bar = {name: bar * (1.0 + 4 * np.finfo(float).eps) for name, bar in BARS.items()}
+    none = dict.fromkeys(("lifted", "jerk", "shin", "raised", "when"), 0.0)
+    figures = Figures(**at_bar, **none, flips=0, calibration=False, steps=0, joint="")
+    assert figures.clean
+    assert not figures._replace(penetration=1.001 * BARS["penetration"]).clean
+
+
+def test_each_ankle_is_as_high_as_its_own_foot_shows_and_a_foot_on_an_edge_shows_nothing():
+    flat, higher, on_edge = np.full(60, 4.0), np.full(50, 5.5), np.full(30, 10.0)
+    assert rises_of([flat, higher], 2.0) == pytest.approx((4.0, 5.5))
+    assert rises_of([flat, on_edge], 2.0) == pytest.approx((4.0, 4.0))

@@ -15,7 +15,8 @@ finds the contacts again, and those of a
 7. Rounds of `animate`, in which `Feet` and the other stages do what they do in a game, and `smooth_swings`, which takes
    back what they did only because they could not know the next frame. `find_clearances` then says which feet are
    still in the ground: they are raised, or put elsewhere, before the next round.
-8. `spread_pops`: last of what moves legs, for each step before it may make a joint pop.
+8. `spread_pops`, for each step before it may make a joint pop. `clear_feet`: up to here feet are lines; what of their
+   skin is in the ground, or in the air where it stands, is small now.
 9. `choose_keys` and `fold`: from frames to a clip. What plays is measured, between its keys too.
 """
 
@@ -33,11 +34,13 @@ from kinema.bake.animating import BakedFrames, animate
 from kinema.bake.clip_frames import ClipFrames, frames_of
 from kinema.bake.feet.clearances import find_clearances, mean_fault
 from kinema.bake.feet.floor import level_floor, settle_floor, stand_on_ground, start_transform
+from kinema.bake.feet.foot_surface import feet_surface
 from kinema.bake.feet.hold import hold_feet, rest_feet, shift_footholds
-from kinema.bake.feet.limits import slow_handles, spread_pops
+from kinema.bake.feet.limits import FASTEST_BEYOND, ROUNDING, slow_handles, spread_pops
 from kinema.bake.feet.posture import lean_body, tilt_lying
 from kinema.bake.feet.strides import shorten_strides, way_length
 from kinema.bake.feet.swings import smooth_swings
+from kinema.bake.feet.whole_feet import clear_feet, fastest_beyond, worst_fault
 from kinema.bake.keys import carriers, choose_keys, fold
 from kinema.bake.report import Baked
 from kinema.bake.settings import BakeSettings
@@ -50,6 +53,7 @@ from kinema.model.character import Character, chosen_clip
 from kinema.model.clip import Clip
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
+from kinema.motion.flat_feet import with_flat_feet
 from kinema.roles import take_along
 from kinema.solvers.body.roles import joint_of
 from kinema.world.plane import Plane
@@ -73,7 +77,7 @@ def bake(
     progress: called after each frame with the share that is done, 0 to 1; it skips rounds that are not needed.
     """
     clip = chosen_clip(character, clip)
-    original = frames_of(checked_rig(character, settings), clip, settings)
+    original = frames_of(rig_for(character, settings, clip), clip, settings)
     original = replace(original, transforms=start_transform(original, settings) @ original.transforms)
     rig, up = original.rig, original.up
     ground = Plane(up * rig.floor, rig.up) if settings.ground is None else settings.ground
@@ -91,6 +95,7 @@ def bake(
         rounds = _rounds(character, clip_frames, ground, settings, progress)
         clip_frames = clip_frames.without_lead
         frames = _best_round(clip_frames, rounds, ground)
+        frames = _with_clear_feet(character, clip_frames, frames, ground, settings)
     else:
         frames = animate(character, clip_frames, ground, settings, progress)
         alone, clip_frames = original.without_lead, clip_frames.without_lead
@@ -135,12 +140,13 @@ def _rounds(
     raised, standing ones put elsewhere.
     """
     raised: Any = None
+    surface = feet_surface(clip_frames.rig, character.skins)
     rounds: list[BakedFrames] = []
     for number in range(CLEARANCE_ROUNDS + 1):
         done = partial(_share_of_rounds, progress, number)
         frames = animate(character, clip_frames, ground, settings, done, raised)
         rounds.append(smooth_swings(character, clip_frames, frames, ground, settings))
-        found = find_clearances(clip_frames.without_lead, rounds[-1], ground)
+        found = find_clearances(clip_frames.without_lead, rounds[-1], ground, surface)
         if not found:
             break
         raised = found.raised if raised is None else raised + found.raised
@@ -165,9 +171,34 @@ def _best_round(clip_frames: ClipFrames, rounds: list[BakedFrames], ground: Any)
     return best
 
 
+def _with_clear_feet(
+    character: Character, clip_frames: ClipFrames, frames: BakedFrames, ground: Any, settings: BakeSettings
+) -> BakedFrames:
+    """Return the frames with whole feet on the ground and out of it, unless that makes a knee flip or a joint pop.
+    clip_frames: without a lead-in.
+    """
+    rig, surface = clip_frames.rig, feet_surface(clip_frames.rig, character.skins)
+    best, least = frames, np.inf
+    most = max(FASTEST_BEYOND, fastest_beyond(clip_frames, frames)) * ROUNDING
+    flips = int(metrics.knee_flips(rig, frames.world).sum())
+    for each in clear_feet(character, clip_frames, frames, ground, surface, settings):
+        smooth = each if each is frames else spread_pops(clip_frames, each, ground)
+        pops = fastest_beyond(clip_frames, smooth) > most or int(metrics.knee_flips(rig, smooth.world).sum()) > flips
+        fault = worst_fault(clip_frames, smooth.world, ground, surface)
+        if fault < least and not pops:
+            best, least = smooth, fault
+    return best
+
+
 def _share_of_rounds(progress: Callable[[float], None], rounds: int, share: float) -> None:
     """Report so many rounds and a share of the next one, of all that there may be."""
     progress((rounds + share) / (1 + CLEARANCE_ROUNDS))
+
+
+def rig_for(character: Character, settings: BakeSettings, clip: Clip) -> Rig:
+    """The character's rig, checked, with feet as flat as they stand in the clip where no skin shows their soles."""
+    rig = checked_rig(character, settings)
+    return with_flat_feet(rig, clip) if settings.places_feet and not character.skins else rig
 
 
 def checked_rig(character: Character, settings: BakeSettings) -> Rig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinema.bake.baking import checked_rig
+from kinema.bake.baking import rig_for
 from kinema.bake.clip_frames import frames_of
 from kinema.bake.feet.floor import level_floor, settle_floor
 from kinema.bake.feet.hold import hold_feet, rest_feet
@@ -43,7 +43,7 @@ def prepare_clip(character: Character, clip: Clip | str) -> Clip:
     >>> walk = km.bake.prepare_clip(person, "walk")
     """
     clip = chosen_clip(character, clip)
-    rig = checked_rig(character, ANALYSED)
+    rig = rig_for(character, ANALYSED, clip)
     frames = frames_of(rig, clip, ANALYSED)
     ready = hold_feet(character, rest_feet(level_floor(character, settle_floor(frames)))).without_lead
     own = frames.without_lead

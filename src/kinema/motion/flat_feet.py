@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from kinema.math import arrays
 from kinema.model.clip import Clip
+from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.motion.contacts import MEASURED, low_points
 from kinema.motion.moving import moving_soles, moving_world
@@ -58,6 +61,29 @@ def _found_in(clips: tuple[Clip, ...], rig: Rig) -> Mapping[str, Any]:
             ankles = moving_world(rig.skeleton, poses, still, [int(leg.joints[-1]) for leg in rig.legs])
             found = {**flat_feet(rig, list(ankles.swapaxes(0, 1)), low, STEP), **found}
     return found
+
+
+def with_flat_feet(rig: Rig, clip: Clip) -> Rig:
+    """Return the rig with its toeless feet as flat in the stance as they stand in a clip.
+
+    Their soles are measured in the stance, and rest poses often point feet down. A toe joint would show how they stand.
+    """
+    ups = {leg.name: leg for leg in rig.legs if leg.toe is None}
+    found = {name: up for name, up in (flat_feet_in([clip], rig) if ups else {}).items() if name in ups}
+    if not found:
+        return rig
+    stance = rig.skeleton.rest if rig.stance is None else rig.stance
+    translations, rotations, scales = (part.copy() for part in stance.arrays())
+    up, ahead, world = np.array(rig.up), np.array(rig.forward), rig.standing_world.astype(np.float64)
+    for name, direction in found.items():
+        ankle = int(ups[name].joints[-1])
+        way = np.stack((np.cross(up, ahead), up, ahead), axis=-1) @ direction
+        axis, angle = np.cross(way, up), math.acos(min(float(way @ up), 1.0))
+        level = arrays.from_axis_angle(arrays.unit(axis), angle)
+        above = arrays.rotation_of(world[int(rig.skeleton.parents[ankle])])
+        own = arrays.mul(arrays.conj(above), arrays.mul(level, above))
+        rotations[ankle] = arrays.unit(arrays.mul(own, rotations[ankle]))
+    return replace(rig, stance=Pose.of(translations, rotations, scales))
 
 
 def flat_feet(rig: Rig, ankles: Sequence[Any], contacts: Any, dt: float) -> Mapping[str, Any]:

@@ -57,6 +57,10 @@ FEWEST_STANDING = 5
 FEET_DIFFER = 0.04
 """Leg lengths between the ankles of the two feet of a pair, as they stand, from which their difference is a doubt."""
 
+FEET_ALIKE = 0.02
+"""Leg lengths that the two may differ to be measured each by itself: bones of captured feet differ by up to a tenth.
+Where they differ by more, a foot did not stand flat."""
+
 LEVEL_SHARE = 0.12
 """Share of the moments with a still sole that a level needs to be one: a hop off a box ends on the floor."""
 
@@ -134,7 +138,8 @@ def _by_joints(stance: Stance, leg: FoundLeg) -> Sole:
 def _from_clips(
     evidence: Evidence, stance: Stance, legs: Mapping[str, FoundLeg], soles: dict[str, Sole]
 ) -> tuple[dict[str, Sole], list[str]]:
-    """Measure soles without a skin over all moments at which feet stand flat, both feet of a pair alike.
+    """Measure soles without a skin over all moments at which feet stand flat, both feet of a pair alike but for what
+    their bones differ.
 
     One moment may show a foot in the middle of a step. Returns doubts about pairs whose feet stand differently too.
     """
@@ -147,7 +152,8 @@ def _from_clips(
         length = float(np.mean([_foot_length(evidence, legs[each]) for each in pair]))
         shown = [_flat_rises(evidence, stance, legs[each]) for each in pair]
         rise = _commonest(np.concatenate(shown), length)
-        own = [each for each in (_commonest(rises, length) for rises in shown) if each is not None]
+        each_rise = [_commonest(rises, length) for rises in shown]
+        own = [each for each in each_rise if each is not None]
         apart = max(own, default=0.0) - min(own, default=0.0)
         if apart > FEET_DIFFER * size:
             names = " and ".join(map(repr, pair))
@@ -156,8 +162,9 @@ def _from_clips(
             rise = float(np.mean([_rise(stance, legs[each]) for each in pair]))
         toe_sole = float(np.mean([_above_lowest(stance, legs[each]) for each in pair]))
         heel, tip = (float(np.mean([getattr(soles[each], what) for each in pair])) for what in ("heel", "tip"))
-        for each in pair:
-            made[each] = Sole(toe_sole + (0.0 if legs[each].toe is None else rise), toe_sole, heel, tip, False)
+        for each, its_own in zip(pair, each_rise, strict=True):
+            its_rise = rise if its_own is None or len(own) < 2 or apart > FEET_ALIKE * size else its_own
+            made[each] = Sole(toe_sole + (0.0 if legs[each].toe is None else its_rise), toe_sole, heel, tip, False)
     return made, doubts
 
 

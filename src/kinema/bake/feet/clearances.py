@@ -9,6 +9,7 @@ import numpy as np
 from kinema import metrics
 from kinema.bake.animating import BakedFrames
 from kinema.bake.clip_frames import ClipFrames
+from kinema.bake.feet.foot_surface import FeetSurface, whole_soles
 from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
 from kinema.motion.runs import frames_to, stretches
@@ -22,11 +23,6 @@ MARGIN = 0.01
 
 BETWEEN = 7
 """Moments between two frames in which soles are looked at: a fast foot passes the edge of a step within one."""
-
-UNDER_FOOT = (1 / 3, 2 / 3)
-"""Shares of the way from heel to ball at which a sole is looked at, too: where the heel hangs over the edge of a step,
-the sole in front of it comes down on that.
-"""
 
 BEFORE_AND_AFTER = 0.15
 """Seconds before and after in which it is brought up and down again."""
@@ -59,6 +55,11 @@ LEVEL_STEP, LEVEL_STEPS = 0.02, 12
 """Leg lengths from one place that is tried for such a foot to the next, and how many are tried in a direction."""
 
 
+OFF_EDGE = 0.04
+"""Leg lengths that the lowest part of a foot is above the ground where it stands, in the median, from which on it is
+looked for a place beside it: less is no step."""
+
+
 class Clearances(NamedTuple):
     """Corrections of F frames and L legs."""
 
@@ -71,14 +72,18 @@ class Clearances(NamedTuple):
         return bool(self.raised.any() or self.shifts.any())
 
 
-def find_clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -> Clearances:
+def find_clearances(
+    clip_frames: ClipFrames, frames: BakedFrames, ground: Any, surface: FeetSurface | None = None
+) -> Clearances:
     """Find the feet that are in the ground, and how they get out of it.
 
-    clip_frames: without a lead-in. frames: what the stages returned for them.
+    clip_frames: without a lead-in. frames: what the stages returned for them. surface: of the feet, if there is a skin:
+    a wide foot may stand with its side in a riser.
     """
     rig = clip_frames.rig
     points = metrics.sole_points(rig, frames.world)
     depth, ends = deepest(rig, points, ground), _deepest(rig, points, ground)
+    sides = [points[:, leg] for leg in range(points.shape[1])] if surface is None else surface.points(frames.world)
     shifts = np.zeros_like(points[:, :, BALL])
     around, limit = round(NEAR_CONTACT / clip_frames.dt), SHALLOWEST * rig.leg_length
     for leg, contact in stretches(clip_frames.held):
@@ -86,9 +91,12 @@ def find_clearances(clip_frames: ClipFrames, frames: BakedFrames, ground: Any) -
         shift = np.zeros(3)
         if ends[near, leg].max() <= limit:  # A foot that only its middle carries, on an edge, belongs on a step.
             shift = _level_foothold(rig, np.median(points[contact, leg], axis=0), ground)
-        if not shift.any() and depth[near, leg].max() > limit:
-            shift = _way_out(rig, points[near, leg], ground)
-            shift = shift if shift.any() else _way_out(rig, points[contact, leg], ground)
+        if not shift.any():
+            shift = _footing(rig, sides[leg][contact], ground)
+        if not shift.any() and (depth[near, leg].max() > limit or _in_ground(rig, sides[leg][contact], ground)):
+            both = np.concatenate((points[:, leg], sides[leg]), axis=1)
+            shift = _way_out(rig, both[near], ground)
+            shift = shift if shift.any() else _way_out(rig, both[contact], ground)
         shifts[contact, leg] = shift
     return Clearances(_raised(clip_frames, depth), shifts)
 
@@ -111,7 +119,7 @@ def deepest(rig: Any, points: Any, ground: Any) -> Any:
 
     points: (F, L, 3, 3), of the soles. Between heel and ball they are looked at, too.
     """
-    return _deepest(rig, _whole_soles(points), ground)
+    return _deepest(rig, whole_soles(points), ground)
 
 
 def _deepest(rig: Any, points: Any, ground: Any) -> Any:
@@ -128,12 +136,19 @@ def _deepest(rig: Any, points: Any, ground: Any) -> Any:
 # --- standing feet ---------------------------------------------------------------------------------------------
 
 
+def _in_ground(rig: Any, points: Any, ground: Any) -> bool:
+    """Whether points of a foot, (n, P, 3), are in the ground in some of the frames of a contact."""
+    some = points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))]
+    depth = metrics.penetration(metrics.points_over(rig, some[:, :, np.newaxis], ground))
+    return bool(depth.max(initial=0.0) > SHALLOWEST * rig.leg_length)
+
+
 def _way_out(rig: Any, points: Any, ground: Any) -> Any:
     """(3,): the shortest way, across up, on which a sole gets out of the ground that it is in; zero if there is none.
 
-    points: (n, 3, 3), of the sole in the frames of a contact.
+    points: (n, P, 3), of the sole and of the surface of the foot in the frames of a contact.
     """
-    some = _whole_soles(points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))])
+    some = whole_soles(points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))])
     unit, limit = rig.leg_length, SHALLOWEST * rig.leg_length
     shifts = _tried(np.array(rig.up), SHIFT_STEP, SHIFT_STEPS) * unit
     moved = some + shifts[:, :, np.newaxis, np.newaxis]
@@ -152,6 +167,35 @@ def _way_out(rig: Any, points: Any, ground: Any) -> Any:
     direction = shortest[(ways @ ways.mean(axis=0)).argmax()]  # The middle one of a fan.
     farther = min(step + round(MARGIN / SHIFT_STEP), SHIFT_STEPS - 1)
     return shifts[farther if good[farther, direction] else step, direction]
+
+
+def _footing(rig: Any, points: Any, ground: Any) -> Any:
+    """(3,): the shortest way, across up, on which a foot that stands in the air beside an edge gets to stand on the
+    ground at its height; zero if it stands, or if there is none.
+
+    points: (n, P, 3), of the surface of the foot in the frames of a contact.
+    """
+    some = points[np.unique(np.linspace(0, len(points) - 1, STANDING_FRAMES).astype(int))]
+    unit, limit = rig.leg_length, SHALLOWEST * rig.leg_length
+    if np.median(lowest_gaps(rig, some, ground)) <= OFF_EDGE * unit:
+        return np.zeros(3)
+    shifts = _tried(np.array(rig.up), SHIFT_STEP, SHIFT_STEPS) * unit
+    over = metrics.points_over(rig, some + shifts[:, :, np.newaxis, np.newaxis], ground)
+    gaps, below = over.gap.min(axis=-1), over.points @ np.array(rig.up) - over.gap
+    level = (np.ptp(below, axis=-1) <= LEVEL * unit).all(axis=-1)
+    good = level & (np.abs(np.median(gaps, axis=-1)) <= 2.0 * limit) & (gaps.min(axis=-1) >= -2.0 * limit)
+    if not good.any():
+        return np.zeros(3)
+    step = int(good.any(axis=1).argmax())
+    ways = shifts[step, good[step]]
+    direction = np.flatnonzero(good[step])[(ways @ ways.mean(axis=0)).argmax()]
+    farther = min(step + round(MARGIN / SHIFT_STEP), SHIFT_STEPS - 1)
+    return shifts[farther if good[farther, direction] else step, direction]
+
+
+def lowest_gaps(rig: Any, points: Any, ground: Any) -> Any:
+    """(...): how high the lowest of some points, (..., P, 3), is above the ground."""
+    return metrics.points_over(rig, points, ground).gap.min(axis=-1)
 
 
 def _level_foothold(rig: Any, points: Any, ground: Any) -> Any:
@@ -179,13 +223,6 @@ def _tried(up: Any, step: float, steps: int) -> Any:
     angle = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
     around = np.cos(angle)[:, np.newaxis] * side + np.sin(angle)[:, np.newaxis] * np.cross(up, side)
     return (np.arange(1, steps + 1) * step)[:, np.newaxis, np.newaxis] * around
-
-
-def _whole_soles(points: Any) -> Any:
-    """(..., 5, 3): points of soles, (..., 3, 3), and after them those between heel and ball."""
-    heel, ball = points[..., HEEL, :], points[..., BALL, :]
-    between = [(heel + share * (ball - heel))[..., np.newaxis, :] for share in UNDER_FOOT]
-    return np.concatenate((points, *between), axis=-2)
 
 
 # --- swinging feet ---------------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def hold_feet(character: Character, clip_frames: ClipFrames) -> ClipFrames:
         return clip_frames
     clip_frames = replace(clip_frames, held=_while_reached(clip_frames, changes))
     changes = _within_reach(clip_frames, _to_mean(slides, clip_frames.held))
-    return move_feet(character, clip_frames, _faded(clip_frames, changes))
+    return move_feet(character, clip_frames, faded(clip_frames, changes))
 
 
 def _while_reached(clip_frames: ClipFrames, changes: Any) -> Any:
@@ -220,7 +220,7 @@ def shift_footholds(character: Character, clip_frames: ClipFrames, world: Any, s
         if shift.any():
             off = np.median(there[part.start - lead : part.stop - lead, foot] - here[part, foot], axis=0)
             moves[contact, foot], placed[contact, foot] = shift + arrays.across(off, clip_frames.up), True
-    return replace(move_feet(character, clip_frames, _faded(clip_frames, moves)), placed=placed)
+    return replace(move_feet(character, clip_frames, faded(clip_frames, moves)), placed=placed)
 
 
 # --- moving -----------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def _to_mean(moves: Any, held: Any) -> Any:
     return changes
 
 
-def _faded(clip_frames: ClipFrames, changes: Any) -> Any:
+def faded(clip_frames: ClipFrames, changes: Any) -> Any:
     """(F, L, 3): corrections of contacts that fade while feet swing."""
     return bridge_contacts(changes, clip_frames.held, clip_frames.one_pass, FADE / clip_frames.dt)
 
