@@ -694,6 +694,7 @@ export class App {
       chains: this.frame ? (this.view?.chains() ?? []) : [],
       held: [...this.held.keys()].at(-1) ?? null,
       complete: this.isComplete,
+      resting: this.changedAt === null && this.view !== null && !this.view.pace.busy,
       picture: this.view && { ms: this.view.pace.ms, count: this.view.pace.finished, ...this.view.pace.quality },
       following: this.view?.camera?.following ?? null,
       ...(this.view?.state() ?? {}),
