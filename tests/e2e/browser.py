@@ -161,7 +161,7 @@ class Tab:
     def film(self, button, length="Until stopped"):
         """Start a film or a GIF. button: its name."""
         self.control(button).click()
-        self.page.locator("#lengths").get_by_role("button", name=length, exact=True).click()
+        self.page.locator("#lengths").get_by_role("menuitem", name=length, exact=True).click()
 
     def control(self, name):
         return self.page.get_by_test_id(name)

@@ -26,7 +26,9 @@ def main(*wanted):
         for size in SCREENS:
             for scene in SCENES:
                 names = {scheme: f"{scene}_{size}_{scheme}" for scheme in SCHEMES}
-                chosen = {key: name for key, name in names.items() if not wanted or any(word in name for word in wanted)}
+                chosen = {
+                    key: name for key, name in names.items() if not wanted or any(word in name for word in wanted)
+                }
                 if chosen:
                     take(browser, served.address, scene, size, chosen)
         browser.close()
@@ -41,9 +43,12 @@ def take(browser, address, scene, size, names):
     tab = Tab(context, address, scene)
     tab.wait("state.complete")
     tab.page.wait_for_timeout(MOVES)
-    for scheme, name in names.items():
-        tab.page.emulate_media(color_scheme=scheme)
-        tab.rest()
+    tab.rest()
+    for number, (scheme, name) in enumerate(names.items()):
+        if number:
+            before = tab.state["picture"]["count"]
+            tab.page.emulate_media(color_scheme=scheme)
+            tab.wait("state.picture.count > before && state.resting", before=before)
         tab.page.screenshot(path=FOLDER / f"{name}.png")
         print(name, tab.complaints, flush=True)
     context.close()
