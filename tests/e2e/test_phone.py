@@ -172,6 +172,22 @@ def test_a_motion_on_a_phone_leaves_all_buttons_free(open_tab, width, height):
     assert len(rows) <= (2 if width < height else 1)
 
 
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_a_layer_on_a_phone_leaves_all_buttons_free_and_texts_whole(open_tab, width, height):
+    tab = open_tab("character", viewport={"width": width, "height": height}, has_touch=True)
+    tab.wait("state.complete")
+    hand, stage = tab.handle("hand left"), tab.page.locator("#stage").bounding_box()
+    tab.drag("hand left", hand["x"] + 60, stage["y"] + 8)
+    tab.control("store").tap()
+    tab.control("lay-0").tap()
+    tab.control("layer-0").wait_for()
+    strip = tab.page.locator(".layers").bounding_box()
+    assert_apart(on_the_picture(tab) | {"layers": strip})
+    tab.page.keyboard.press("]")
+    for label in tab.page.locator("#labels span:visible").all():
+        assert label.bounding_box()["y"] >= stage["y"]
+
+
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (900, 560)])
 def test_all_solvers_of_the_lab_can_be_read(open_tab, width, height):
     tab = open_tab("lab", viewport={"width": width, "height": height}, has_touch=height < 500 or width < 500)

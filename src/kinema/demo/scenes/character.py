@@ -351,7 +351,7 @@ class CharacterScene(Scene):
             Switch("balanced", "Keep balance", False, group=POSE_GROUP),
             Switch("watch", "Look at the pointer", False, group=POSE_GROUP),
             Button("let_go", "Back to the clip", group=POSE_GROUP),
-            Button("webcam", "Play points of a webcam", group=WALK_GROUP),
+            Button("webcam", "Play sample webcam points", group=WALK_GROUP),
             Download("pose_file", "Download pose as GLB", self._file("pose"), group=FILES_GROUP),
             Download("baked", "Download clip as GLB", self._file("baked"), group=FILES_GROUP),
             Slider("walk_length", "Seconds of walk, 0: all", 0.0, 0.0, LONGEST_BAKED, 1.0, group=FILES_GROUP),
