@@ -88,7 +88,7 @@ interface Plan {
 
 export class Film {
   private recording: Recording | null = null;
-  kind: Kind = "video";
+  private kind: Kind = "video";
   private plan: Plan = { seconds: Infinity, number: 0, isClear: false };
   /** Time of the scene in the first picture; null before that. */
   private begun: number | null = null;
