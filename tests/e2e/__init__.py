@@ -10,12 +10,13 @@ What it promises in numbers, and the test of each:
 | two fingers drag two hands | `test_hand`: two fingers |
 | five captures of five are in the picture, head included, and with `Home` | `test_character`: captures |
 | ground under feet never fades | `test_steering`: the steps that feet are on |
-| pictures of 3840 pixels, transparent, without handles; films without handles | `test_takes` |
+| pictures and films of 3840 pixels, transparent, without handles | `test_takes` |
 | films and GIFs of 3 s and of one loop; the whole walk | `test_takes` |
 | FBX, VRM and GLB are opened from any scene; other files say how | `test_character` |
 | points onto the character that is shown | `test_motions` |
 | a finger by itself | `test_body` |
 | the original of a motion stands on the ground | `tests/demo/scenes/test_borrowed_motion` |
+| what lies on the picture covers nothing else there, texts of all solvers can be read | `test_phone` |
 | 60% of a phone's screen is the picture, upright and sideways | `test_phone`: most of the screen |
 | scripts within 1 mm of the copied pose | `test_character`: a copied script; `tests/demo/scenes` |
 | scripts of at most 20 kB for a crowd, with the rope | `test_scenes`, `test_planar` |

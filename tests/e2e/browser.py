@@ -156,16 +156,12 @@ class Tab:
         """Pause, and wait for the last picture: what rests is drawn as fine as can be."""
         if not self.state["paused"]:
             self.page.keyboard.press("Space")
-        self.wait("state.paused && state.picture.ratio > 1")
-        count = -1
-        while count != self.state["picture"]["count"]:
-            count = self.state["picture"]["count"]
-            self.page.wait_for_timeout(2500)
+        self.wait("state.paused && state.resting")
 
     def film(self, button, length="Until stopped"):
         """Start a film or a GIF. button: its name."""
         self.control(button).click()
-        self.page.locator("#lengths").get_by_role("button", name=length, exact=True).click()
+        self.page.locator("#lengths").get_by_role("menuitem", name=length, exact=True).click()
 
     def control(self, name):
         return self.page.get_by_test_id(name)

@@ -13,6 +13,9 @@ from tests.e2e.browser import CARD, FLAGS, Tab, chromium, playground
 
 FOLDER = Path(__file__).parents[2] / "build" / "screens"
 SCREENS = {"1280x720": (1280, 720), "1920x1080": (1920, 1080), "390x844": (390, 844), "844x390": (844, 390)}
+SCHEMES = ("light", "dark")
+MOVES = 1500
+"""Milliseconds for which a scene moves before it is paused: cameras are where they want to be."""
 
 
 def main(*wanted):
@@ -20,22 +23,35 @@ def main(*wanted):
     FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright, playground() as served:
         browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS, *CARD])
-        for size, (width, height) in SCREENS.items():
-            for scheme in ("light", "dark"):
-                for scene in SCENES:
-                    name = f"{scene}_{size}_{scheme}"
-                    if wanted and not any(word in name for word in wanted):
-                        continue
-                    options = {"viewport": {"width": width, "height": height}, "color_scheme": scheme}
-                    context = browser.new_context(**options, has_touch=min(width, height) < 500)
-                    tab = Tab(context, served.address, scene)
-                    tab.wait("state.complete")
-                    tab.page.wait_for_timeout(1500)
-                    tab.rest()
-                    tab.page.screenshot(path=FOLDER / f"{name}.png")
-                    print(name, tab.complaints, flush=True)
-                    context.close()
+        for size in SCREENS:
+            for scene in SCENES:
+                names = {scheme: f"{scene}_{size}_{scheme}" for scheme in SCHEMES}
+                chosen = {
+                    key: name for key, name in names.items() if not wanted or any(word in name for word in wanted)
+                }
+                if chosen:
+                    take(browser, served.address, scene, size, chosen)
         browser.close()
+
+
+def take(browser, address, scene, size, names):
+    """One scene at one moment in each colour scheme. names: those of the pictures by their scheme."""
+    width, height = SCREENS[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=next(iter(names)), has_touch=min(width, height) < 500
+    )
+    tab = Tab(context, address, scene)
+    tab.wait("state.complete")
+    tab.page.wait_for_timeout(MOVES)
+    tab.rest()
+    for number, (scheme, name) in enumerate(names.items()):
+        if number:
+            before = tab.state["picture"]["count"]
+            tab.page.emulate_media(color_scheme=scheme)
+            tab.wait("state.picture.count > before && state.resting", before=before)
+        tab.page.screenshot(path=FOLDER / f"{name}.png")
+        print(name, tab.complaints, flush=True)
+    context.close()
 
 
 if __name__ == "__main__":

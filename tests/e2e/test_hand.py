@@ -60,6 +60,23 @@ def test_p_and_a_double_click_pin_what_was_pulled_where_it_is(tab):
     tab.wait("state.taken.length === 1")
 
 
+def test_a_handle_under_the_button_of_a_key_is_grabbed_and_pinned(tab):
+    """The button gave the click to "Back to the clip", which released everything."""
+    button = tab.control("key-Backspace").bounding_box()
+    x, y = button["x"] + 30, button["y"] + button["height"] / 2
+    tab.drag("hand right", x, y)
+    tab.page.wait_for_timeout(900)
+    tab.page.mouse.move(x + 200, y + 200)
+    handle = tab.handle("hand right")
+    assert abs(handle["x"] - x) < 3
+    assert abs(handle["y"] - y) < 3
+    tab.page.mouse.dblclick(x, y)
+    tab.wait("state.pinned.includes('hand right')")
+    tab.page.mouse.move(x + 60, y)
+    tab.control("key-Backspace").click(position={"x": 90, "y": 8})
+    tab.wait("state.taken.length === 0")
+
+
 def test_buttons_on_the_handle_unpin_and_bend_the_other_way(tab):
     pull(tab, "foot left", 10, -60)
     foot = joint(tab, "foot_l")

@@ -1,8 +1,10 @@
 """On a phone: targets for fingers, a panel that leaves the scene in view, help that begins at its beginning."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
+
+from tests.assets import asset
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 
@@ -120,6 +122,94 @@ def test_labels_of_the_lab_do_not_touch_each_other(open_tab):
     assert boxes[-1]["x"] + boxes[-1]["width"] <= 390
     for one, other in pairwise(boxes):
         assert one["x"] + one["width"] < other["x"]
+
+
+def apart(one, other):
+    """Whether two boxes do not touch."""
+    beside = one["x"] + one["width"] <= other["x"] or other["x"] + other["width"] <= one["x"]
+    return beside or one["y"] + one["height"] <= other["y"] or other["y"] + other["height"] <= one["y"]
+
+
+def on_the_picture(tab):
+    """The boxes of what lies on the picture, by their names."""
+    parts = tab.page.locator(
+        ", ".join(
+            f"{part}:visible" for part in ("#key-hints button", "#stage .card", "#stage .chart", "#pad", "#notice")
+        )
+    )
+    return {part.text_content() or part.get_attribute("id"): part.bounding_box() for part in parts.all()}
+
+
+def assert_apart(boxes):
+    for (name, box), (other, its) in combinations(boxes.items(), 2):
+        assert apart(box, its), f"{name} touches {other}"
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_what_lies_on_the_picture_covers_nothing_else_there(open_tab, width, height):
+    for scene in ("character", "creature", "planar", "arm", "lab"):
+        tab = open_tab(scene, viewport={"width": width, "height": height}, has_touch=True)
+        boxes = on_the_picture(tab)
+        assert len(boxes) > 1 or scene not in ("character", "creature")
+        assert_apart(boxes)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_a_motion_on_a_phone_leaves_all_buttons_free(open_tab, width, height):
+    tab = open_tab("character", viewport={"width": width, "height": height}, has_touch=True)
+    tab.wait("state.complete")
+    with tab.page.expect_file_chooser() as chooser:
+        tab.control("open-file").tap()
+    chooser.value.set_files(asset("bvh/cmu_02_01.bvh"))
+    tab.page.get_by_role("button", name="Put it on Person").tap()
+    tab.wait("state.motion === 'cmu_02_01.bvh'")
+    tab.control("mapping").wait_for()
+    tab.page.locator("#notice").filter(has_text="is loaded").wait_for()
+    assert_apart(on_the_picture(tab))
+    boxes = [part.bounding_box() for part in tab.page.locator("#timeline > *:visible").all()]
+    assert_apart({str(n): box for n, box in enumerate(boxes)})
+    rows = {round(box["y"] + box["height"] / 2) for box in boxes}
+    assert len(rows) <= (2 if width < height else 1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_a_layer_on_a_phone_leaves_all_buttons_free_and_texts_whole(open_tab, width, height):
+    tab = open_tab("character", viewport={"width": width, "height": height}, has_touch=True)
+    tab.wait("state.complete")
+    hand, stage = tab.handle("hand left"), tab.page.locator("#stage").bounding_box()
+    tab.drag("hand left", hand["x"] + 60, stage["y"] + 8)
+    tab.control("store").tap()
+    tab.control("lay-0").tap()
+    tab.control("layer-0").wait_for()
+    strip = tab.page.locator(".layers").bounding_box()
+    assert_apart(on_the_picture(tab) | {"layers": strip})
+    tab.page.keyboard.press("]")
+    for label in tab.page.locator("#labels span:visible").all():
+        assert label.bounding_box()["y"] >= stage["y"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (900, 560)])
+def test_all_solvers_of_the_lab_can_be_read(open_tab, width, height):
+    tab = open_tab("lab", viewport={"width": width, "height": height}, has_touch=height < 500 or width < 500)
+    if tab.control("show-panel").is_visible():
+        tab.control("show-panel").tap()
+        tab.page.wait_for_timeout(400)
+    for solver in ("Two-bone", "Damped least squares", "Jacobian transpose", "Whole-body solver"):
+        tab.page.get_by_label(solver, exact=True).check()
+    tab.wait("state.solvers.length === 7")
+    tab.settle()
+    labels = tab.page.locator("#labels span:visible")
+    texts = "\n".join(labels.all_inner_texts())
+    for solver in ("Two-bone", "FABRIK", "CCD", "Damped least squares", "Compensating angles"):
+        assert solver in texts
+    boxes = [label.bounding_box() for label in labels.all()]
+    assert_apart({f"label {n}": box for n, box in enumerate(boxes)} | on_the_picture(tab))
+    for box in boxes:
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        for handle in tab.state["draggables"]:
+            inside = 0 < handle["x"] - box["x"] < box["width"] and 0 < handle["y"] - box["y"] < box["height"]
+            assert not inside, handle["id"]
 
 
 @pytest.mark.parametrize("scene", ["creature", "lab"])

@@ -127,6 +127,27 @@ def test_the_length_of_a_film_is_asked_for_at_its_button_and_one_loop_only_where
             assert button.get_attribute("aria-pressed") == "false"
 
 
+def test_the_length_of_a_film_is_chosen_with_the_keyboard_alone(open_tab):
+    tab = open_tab("planar", reduced_motion="no-preference")
+    focused = "document.activeElement.textContent"
+    tab.control("record").focus()
+    tab.page.keyboard.press("Enter")
+    assert tab.page.evaluate(focused) == "Until stopped"
+    tab.page.keyboard.press("ArrowUp")
+    assert tab.page.evaluate(focused) == "60 s"
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.press("ArrowDown")
+    assert tab.page.evaluate(focused) == "3 s"
+    tab.page.keyboard.press("Escape")
+    assert tab.page.evaluate("document.activeElement.id") == "record"
+    tab.page.keyboard.press("Enter")
+    tab.page.keyboard.press("ArrowDown")
+    with tab.page.expect_download() as film:
+        tab.page.keyboard.press("Enter")
+    assert film.value.suggested_filename == "kinema-planar.webm"
+    assert not tab.state["paused"]
+
+
 def test_a_gif_moves_and_lasts_as_long_as_it_was_recorded(open_tab):
     tab = open_tab("planar")
     tab.film("record-gif")

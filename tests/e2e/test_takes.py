@@ -82,19 +82,33 @@ def test_a_film_of_three_seconds_ends_by_itself_and_leaves_the_pause(tab):
     assert 2.9 < state["time"] - before < 6.0
 
 
-def test_a_large_film_has_no_handles(tab):
-    """A picture near its end, as a player shows it."""
-    tab.control("take_handles").click()
-    tab.control("take_size").select_option("1920 pixels")
+def late_picture(tab):
+    """A picture near the end of a film of three seconds, as a player shows it: (height, width, 4)."""
     tab.page.keyboard.press("Space")
     tab.wait("state.paused")
     with tab.page.expect_download() as film:
         tab.film("record", "3 s")
     data = base64.b64encode(film.value.path().read_bytes()).decode()
     picture = tab.page.evaluate(LATE_PICTURE, data)
-    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(picture.split(",")[1]))).convert("RGB"), float)
-    assert max(pixels.shape) == 1920
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture.split(",")[1]))).convert("RGBA"), float)
+
+
+@pytest.mark.parametrize("size", ["1920 pixels", "3840 pixels (4K)"])
+def test_a_large_film_has_no_handles(tab, size):
+    tab.control("take_handles").click()
+    tab.control("take_size").select_option(size)
+    pixels = late_picture(tab)
+    assert max(pixels.shape) == int(size.split()[0])
+    assert (pixels[:, :, 3] == 255).all()
     assert np.ptp(around(pixels, tab, "gaze"), axis=(0, 1)).max() < 40  # Only the background is left there.
+
+
+def test_a_film_is_transparent(tab):
+    tab.control("take_handles").click()
+    tab.control("take_background").select_option("transparent, no ground")
+    seen = late_picture(tab)[:, :, 3] > 128
+    assert 0.002 < seen.mean() < 0.2
+    assert not seen[[0, -1]].any()
 
 
 def test_a_gif_of_one_loop_is_as_long_as_the_loop_and_transparent(tab):

@@ -97,8 +97,8 @@ class CharacterScene(Scene):
     name = "character"
     title = "Character"
     about = (
-        "Grab any part of the body and pull, or steer with W A S D. Drop a GLB, VRM, FBX or BVH file here to bring "
-        "your own character."
+        "Grab any part of the body and pull, or steer with W A S D. Drop your own character here (GLB, VRM, FBX), then "
+        "a motion for it (BVH, FBX)."
     )
     unit = "m"
     takes: ClassVar[tuple[str, ...]] = (*READ, *POINTS)
@@ -116,6 +116,7 @@ class CharacterScene(Scene):
         ("W A S D, or a gamepad", "steer the character"),
         ("Drag beside it", "rotate the view; wheel or two fingers: nearer and farther"),
         ("Drop a file", ".glb, .vrm, .fbx, .bvh, or a .gltf in one piece; it does not leave this machine"),
+        ("Drop a motion", "such as a .bvh file: a button puts it onto the character that is shown"),
         ("Drop a mesh", "without bones: the character walks on it"),
         ("Drop points", "of a detector or markers, .json, .npy, .csv, .trc or .c3d: the character moves as they do"),
     )
@@ -350,11 +351,11 @@ class CharacterScene(Scene):
             Switch("balanced", "Keep balance", False, group=POSE_GROUP),
             Switch("watch", "Look at the pointer", False, group=POSE_GROUP),
             Button("let_go", "Back to the clip", group=POSE_GROUP),
-            Button("webcam", "Play points of a webcam", group=WALK_GROUP),
+            Button("webcam", "Play sample webcam points", group=WALK_GROUP),
             Download("pose_file", "Download pose as GLB", self._file("pose"), group=FILES_GROUP),
             Download("baked", "Download clip as GLB", self._file("baked"), group=FILES_GROUP),
             Slider("walk_length", "Seconds of walk, 0: all", 0.0, 0.0, LONGEST_BAKED, 1.0, group=FILES_GROUP),
-            Download("walk", "Download walk and ground", self._file("walk"), group=FILES_GROUP),
+            Download("walk", "Download walk and ground as GLB", self._file("walk"), group=FILES_GROUP),
             Choice("show", "Motion", next(iter(SHOWN)), tuple(SHOWN), tuple(SHOWN.values()), group=SHOW_GROUP),
             Switch("bones", "Bones and roles", False, group=SHOW_GROUP),
             Switch("more", "All handles", False, group=SHOW_GROUP),

@@ -534,7 +534,7 @@ export class App {
       const number = take.from === null ? 0 : this.connection.input({ type: "set", name: "time", value: take.from });
       const wasPaused = this.paused && take.seconds !== Infinity;
       if (wasPaused) this.pause(false);
-      this.film.start(kind, `kinema-${this.tabs.current}`, { ...take, number }, () => wasPaused && this.pause(true));
+      this.film.start(kind, `kinema-${this.tabs.current}`, { ...take, number, isClear: this.takes.finish.background !== "shown" }, () => wasPaused && this.pause(true));
       this.redraw();
     });
   }
@@ -613,7 +613,8 @@ export class App {
     this.labels.show(view.labels());
     this.dragging.drawn(now);
     const handles = view.handles();
-    this.hint.drawn(handles, this.isComplete ? elapsed : 0); // Its seconds begin with the first whole picture.
+    const chosen = this.dragging.resting !== null; // Its own texts and buttons are where the hint would be.
+    this.hint.drawn(chosen ? [] : handles, this.isComplete ? elapsed : 0); // Its seconds begin with the first whole picture.
     this.arrows.show(handles);
     this.handleTools.show(view, this.dragging.resting);
     this.showCamera();
@@ -624,7 +625,7 @@ export class App {
     const rests = this.changedAt === null || now - this.changedAt > AWAKE + LATE_PICTURES * view.pace.ms;
     const kept = this.wantsPicture || this.film.isRecording || this.recent.isDue(this.opened, now);
     if (this.changedAt === null && !kept) return;
-    const finish = this.wantsPicture || this.film.isRecording ? this.takes.finish(!this.wantsPicture && this.film.kind === "video") : null;
+    const finish = this.wantsPicture || this.film.isRecording ? this.takes.finish : null;
     view.finish = finish;
     view.pace.fine = rests || this.wantsPicture || Boolean(finish?.side);
     view.draw(elapsed);
@@ -694,6 +695,7 @@ export class App {
       chains: this.frame ? (this.view?.chains() ?? []) : [],
       held: [...this.held.keys()].at(-1) ?? null,
       complete: this.isComplete,
+      resting: this.changedAt === null && this.view !== null && !this.view.pace.busy,
       picture: this.view && { ms: this.view.pace.ms, count: this.view.pace.finished, ...this.view.pace.quality },
       following: this.view?.camera?.following ?? null,
       ...(this.view?.state() ?? {}),

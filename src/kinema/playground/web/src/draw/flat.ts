@@ -6,7 +6,7 @@ import { Ink } from "./ink";
 import { Pace } from "./pace";
 
 /** Width and height that are always to be seen, px: a smaller screen shows everything smaller, a larger one larger. */
-const AT_LEAST = { width: 820, height: 520 };
+const AT_LEAST = { width: 720, height: 520 };
 const LARGEST_SCALE = 2;
 const GRID = 40;
 

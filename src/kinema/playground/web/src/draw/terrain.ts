@@ -9,7 +9,7 @@ import { TriangleBins } from "./triangle_bins";
 const MESH = 0.5;
 const FLOOR = { height: -0.301, radius: 60 };
 /** Angle between two faces from which on their edge is drawn, degrees. */
-const EDGE = 24;
+const EDGE = 40;
 /** Brightness of a vertical wall relative to level ground. */
 const WALL = 0.66;
 

@@ -78,16 +78,18 @@ interface Recording {
 
 type Kind = "video" | "gif";
 
-/** seconds: of the scene, after which it ends by itself. number: of the input whose answer is its first picture. */
-interface Length {
+/** seconds: of the scene, after which it ends by itself. number: of the input whose answer is its first picture. isClear:
+ * whether its background is transparent. */
+interface Plan {
   seconds: number;
   number: number;
+  isClear: boolean;
 }
 
 export class Film {
   private recording: Recording | null = null;
-  kind: Kind = "video";
-  private length: Length = { seconds: Infinity, number: 0 };
+  private kind: Kind = "video";
+  private plan: Plan = { seconds: Infinity, number: 0, isClear: false };
   /** Time of the scene in the first picture; null before that. */
   private begun: number | null = null;
   private ended: () => void = () => undefined;
@@ -97,9 +99,9 @@ export class Film {
   }
 
   /** ended: called at its end. */
-  start(kind: Kind, name: string, length: Length, ended: () => void): void {
-    Object.assign(this, { kind, length, ended, begun: null });
-    this.recording = kind === "video" ? new Video(name) : new Gif(name, () => this.stop());
+  start(kind: Kind, name: string, plan: Plan, ended: () => void): void {
+    Object.assign(this, { kind, plan, ended, begun: null });
+    this.recording = kind === "video" ? new Video(name, plan.isClear) : new Gif(name, () => this.stop());
     this.show();
   }
 
@@ -109,9 +111,9 @@ export class Film {
 
   /** Take what was drawn. */
   drawn(shot: Shot, { input, time }: Frame): void {
-    if (!this.recording || input < this.length.number) return;
+    if (!this.recording || input < this.plan.number) return;
     this.begun ??= time;
-    if (time - this.begun >= this.length.seconds) return this.stop();
+    if (time - this.begun >= this.plan.seconds) return this.stop();
     this.recording.drawn(shot);
   }
 
@@ -138,7 +140,10 @@ class Video implements Recording {
   private readonly parts: Blob[] = [];
   private recorder: MediaRecorder | null = null;
 
-  constructor(private readonly name: string) {}
+  constructor(private readonly name: string, isClear: boolean) {
+    // What the canvas can be decides whether the film has an alpha channel.
+    this.whole.getContext("2d", { alpha: isClear, willReadFrequently: true });
+  }
 
   drawn(shot: Shot): void {
     if (!this.recorder) Object.assign(this.whole, { width: shot.canvas.width & ~1, height: shot.canvas.height & ~1 });

@@ -1,5 +1,6 @@
 // Dragging handles and parts of a body with a mouse, a finger, a pen or the keyboard.
 
+import { element } from "./dom";
 import { GRACE, type Handle, type Part, type View } from "../view";
 
 /** Distance at which a pointer grabs a handle, CSS pixels. */
@@ -281,6 +282,7 @@ export class Dragging {
 
   private move(event: PointerEvent): void {
     const grab = this.grabs.get(event.pointerId);
+    element("intro").classList.toggle("aside", this.grabs.size > 0 || this.nearest(event) !== null);
     if (!grab && isOverButton(event)) return;
     this.at = { x: event.clientX, y: event.clientY };
     if (!grab) return this.hover(event);

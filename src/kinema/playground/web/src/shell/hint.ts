@@ -9,7 +9,7 @@ const SECONDS = 10;
 /** Distance of the bubble from its handle, CSS pixels. */
 const AWAY = 26;
 /** Width of a stage on which a bubble beside a handle would cover what is to be seen, CSS pixels. */
-const NARROW = 560;
+const NARROW = 640;
 /** Distance of the bubble from the text above it there, CSS pixels. */
 const UNDER = 8;
 const KEY = "kinema-dragged";

@@ -100,6 +100,7 @@ function isText(target: EventTarget | null): boolean {
 /** Whether the focused control keeps this key: text fields all of them, others what operates them. */
 function isKept({ target, key }: KeyboardEvent): boolean {
   if (target instanceof HTMLTextAreaElement) return true;
+  if (target instanceof HTMLElement && target.role === "menuitem") return SELECT_KEYS.has(key);
   if (target instanceof HTMLSelectElement) return SELECT_KEYS.has(key);
   if (target instanceof HTMLElement && target.role === "tab") return SELECT_KEYS.has(key);
   if (target instanceof HTMLInputElement && target.type === "range") return SELECT_KEYS.has(key) && key !== " ";

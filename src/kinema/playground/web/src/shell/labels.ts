@@ -8,8 +8,8 @@ const EDGE = 4;
 
 export class Labels {
   private readonly made: HTMLSpanElement[] = [];
-  /** Width of each text, px: asking for it makes the browser lay the page out. */
-  private readonly widths: number[] = [];
+  /** Width and height of each text, px: asking for them makes the browser lay the page out. */
+  private readonly sizes: [width: number, height: number][] = [];
 
   constructor(private readonly host: HTMLElement) {}
 
@@ -27,12 +27,15 @@ export class Labels {
       span.classList.toggle("centred", label.centred === true);
       if (span.textContent !== label.text) {
         span.textContent = label.text;
-        this.widths[i] = span.offsetWidth;
+        this.sizes[i] = [0, 0];
       }
-      const width = (this.widths[i] ||= span.offsetWidth);
-      const [left, right] = label.centred ? [width / 2, box.width - width / 2] : [0, box.width - width];
-      const x = Math.max(Math.min(label.x - box.left, right - EDGE), left + EDGE);
-      span.style.transform = `translate(${x.toFixed(1)}px, ${(label.y - box.top).toFixed(1)}px)`;
+      if (!this.sizes[i]?.[0]) this.sizes[i] = [span.offsetWidth, span.offsetHeight];
+      const [width, height] = this.sizes[i]!;
+      const half = label.centred ? 0.5 : 0; // Its position is that of its middle, or of its upper left corner.
+      const [left, right, top] = [half * width + EDGE, box.width - (1 - half) * width - EDGE, half * height + EDGE];
+      const x = Math.max(Math.min(label.x - box.left, right), left);
+      const y = Math.max(label.y - box.top, top);
+      span.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
     });
   }
 }

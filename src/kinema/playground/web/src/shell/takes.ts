@@ -13,6 +13,8 @@ const BACKGROUNDS: Record<string, Finish["background"]> = { "as on the screen": 
 const LENGTHS = [3, 5, 10, 15, 60];
 /** Distance of the menu of lengths from its button, and from the edge of the page, CSS pixels. */
 const AWAY = 6;
+/** Keys of a menu, and by how many of its lines they go on. */
+const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
 
 /** How a film is taken. seconds: of the scene, infinite for one that the user stops. from: seconds of the clip at which it
  * starts; null: wherever the clip is. */
@@ -23,10 +25,11 @@ export interface Take {
 
 export class Takes {
   private readonly values: Record<string, Value> = { take_handles: true, take_background: "as on the screen", take_size: "as on the screen" };
-  private readonly lengths = make("div", { id: "lengths", popover: "auto" });
+  private readonly lengths = make("div", { id: "lengths", popover: "auto", role: "menu", ariaLabel: "How long" });
 
   constructor() {
     document.body.append(this.lengths);
+    this.lengths.onkeydown = (event) => this.move(event);
   }
 
   get controls(): Control[] {
@@ -46,9 +49,8 @@ export class Takes {
     return true;
   }
 
-  /** A film keeps its background: few players show through it. */
-  finish(isFilm: boolean): Finish {
-    const background = isFilm ? "shown" : (BACKGROUNDS[String(this.values["take_background"])] ?? "shown");
+  get finish(): Finish {
+    const background = BACKGROUNDS[String(this.values["take_background"])] ?? "shown";
     return { handles: this.values["take_handles"] === true, background, side: SIDES[String(this.values["take_size"])] ?? 0 };
   }
 
@@ -58,7 +60,7 @@ export class Takes {
     const takes: [string, Take][] = [["Until stopped", { seconds: Infinity, from: null }], ...LENGTHS.map((seconds): [string, Take] => [`${seconds} s`, { seconds, from: null }])];
     if (loop) takes.push(["One loop of the clip", loop]);
     this.lengths.replaceChildren(...takes.map(([textContent, take]) => {
-      const choose = make("button", { textContent });
+      const choose = make("button", { textContent, role: "menuitem" });
       choose.onclick = () => {
         this.lengths.hidePopover();
         start(take);
@@ -68,6 +70,17 @@ export class Takes {
     const { right, top } = button.getBoundingClientRect();
     Object.assign(this.lengths.style, { right: `${Math.max(innerWidth - right, AWAY)}px`, bottom: `${innerHeight - top + AWAY}px` });
     this.lengths.showPopover();
+    (this.lengths.firstElementChild as HTMLElement).focus();
+  }
+
+  /** Arrow keys go from length to length, and a Tab leaves the menu as it leaves any other. */
+  private move(event: KeyboardEvent): void {
+    if (event.key === "Tab") return this.lengths.hidePopover();
+    const step = STEPS[event.key];
+    if (!step) return;
+    const all = [...this.lengths.children] as HTMLElement[];
+    all[(all.indexOf(document.activeElement as HTMLElement) + step + all.length) % all.length]!.focus();
+    event.preventDefault();
   }
 }
 

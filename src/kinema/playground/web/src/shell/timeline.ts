@@ -130,9 +130,9 @@ export class Timeline {
   }
 
   private buildPoses(): void {
-    const store = this.action("store", "add", "Store this pose", () => this.store("store"), "Store pose");
+    const store = this.action("store", "add", "Store pose", () => this.store("store"), "Store pose");
     const mirror = this.action("mirror_pose", "mirror", "Store the mirror image of this pose", () => this.store("mirror_pose"));
-    const play = this.action("play-poses", "play", "Play the stored poses one after the other", () => this.play(), "Play poses");
+    const play = this.action("play-poses", "play", "Play poses one after the other", () => this.play(), "Play poses");
     this.poses.replaceChildren(store, mirror, ...this.numbers.map((number, i) => this.pose(number, i)), ...(this.numbers.length > 1 ? [play] : []));
   }
 

@@ -25,7 +25,7 @@ export class ArmView extends SpaceView {
   private shown = "";
 
   constructor() {
-    super(new SpaceStage({ from: [2.0, 1.95, 3.95], at: [0, 0.36, -0.05], shade: 2.2 }));
+    super(new SpaceStage({ from: [2.06, 2.0, 4.08], at: [0, 0.36, -0.05], shade: 2.2 }));
     this.balls.castShadow = this.balls.receiveShadow = true;
     this.balls.frustumCulled = false;
     this.goal.renderOrder = 2;

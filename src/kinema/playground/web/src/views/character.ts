@@ -76,7 +76,7 @@ export class CharacterView extends GroundView<CharacterDescription> {
   private times = 1;
 
   constructor(tools: Tools) {
-    super(new SpaceStage({ from: [4.0, 2.0, 2.7], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }), tools);
+    super(new SpaceStage({ from: [3.55, 1.87, 2.4], at: [0, 0.85, 0], shade: 3.2, wide: 0.8, follows: true }), tools);
     this.dots = new JointDots((joint, source) => tools.follow(joint, source));
     this.card = new CharacterCard(() => tools.choose(), () => tools.forget(), (joint, source) => tools.follow(joint, source), this.dots);
     this.body = new CharacterBody(this.stage, {

@@ -8,6 +8,7 @@ import { phong, solid, SpaceStage } from "../draw/space";
 import { array, type Description, type Frame } from "../frames";
 import { GROUND, PEOPLE } from "../protocol";
 import { GROUNDS, HANDLES, type ChainState, type Label, type Theme, type Tools } from "../view";
+import { Steady } from "../steady";
 import { SpaceView } from "./base";
 
 /** Chains in `window.kinema.state()`: all of them would be megabytes. */
@@ -31,6 +32,9 @@ export class CrowdView extends SpaceView {
   private hills: THREE.Mesh | null = null;
   private description: CrowdDescription | null = null;
   private fetching = false;
+  private steady = new Steady();
+  /** Milliseconds of a frame of all. */
+  private ms = 0;
 
   constructor(private readonly tools: Tools) {
     super(new SpaceStage({ from: [7, 5.5, 11], at: [0, 0.3, 0], shade: 8, wide: 0.8 }));
@@ -42,6 +46,7 @@ export class CrowdView extends SpaceView {
   override describe(description: Description): void {
     super.describe(description);
     this.description = description as unknown as CrowdDescription;
+    this.steady = new Steady();
     if (this.showsPeople && !this.fetching) void this.fetch(this.description);
     this.field.mesh.visible = this.floor.visible = !this.showsPeople;
     this.people.group.visible = this.showsPeople;
@@ -86,6 +91,7 @@ export class CrowdView extends SpaceView {
   override show(frame: Frame): void {
     super.show(frame);
     if (frame.shapes["joints"]) this.field.show(array(frame, "joints"), frame.shapes["joints"][1]!);
+    this.ms = this.steady.add(array(frame, "solve_ms")[0] ?? 0);
     const palettes = frame.integers["palettes"];
     if (palettes) this.people.show(palettes, frame.shapes["palettes"]![1]!, array(frame, "origins"));
   }
@@ -139,7 +145,7 @@ export class CrowdView extends SpaceView {
 
   override labels(): Label[] {
     if (!this.frame || !this.description) return [];
-    const ms = array(this.frame, "solve_ms")[0] ?? 0;
+    const { ms } = this;
     const { count } = this.description;
     const each = (1e3 * ms) / Math.max(count, 1);
     const [who, time] = this.showsPeople ? ["characters", `${each.toFixed(1)} µs`] : ["limbs", `${(1e3 * each).toFixed(0)} ns`];

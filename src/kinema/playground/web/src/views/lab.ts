@@ -7,6 +7,7 @@ import { phong, solid, SpaceStage } from "../draw/space";
 import { Trail } from "../draw/trail";
 import { array, type Description, type Frame } from "../frames";
 import { PHONE } from "../shell/dom";
+import { Steady } from "../steady";
 import { GROUNDS, HANDLES, type ChainState, type Label, type Theme } from "../view";
 import { SpaceView } from "./base";
 
@@ -21,8 +22,18 @@ const FLOOR = 1e-7;
 const ERROR = 1e-4;
 /** Width of a label, CSS pixels: where there is less room between the chains, its lines are shorter. */
 const LABEL = 150;
+/** Width of one with shorter lines: where there is less, chains have numbers, and one text says it all. */
+const SHORT_LABEL = 104;
+/** Height of a line of that text, CSS pixels, its distance from the sides of the picture, and of a number from its chain. */
+const LINE = 17;
+const MARGIN = { side: 10, keys: 116, below: 12 };
+const NUMBER = 14;
+/** Height of a picture in which all lines of that text would cover the chains, CSS pixels. */
+const LOW = 400;
 /** Distance of a label's middle from the upper end of the picture on a low screen: a line of text is above it. */
 const BELOW_TEXT = 96;
+/** Distance of the upper end of the text of all solvers from that of the picture, on an upright screen: below the hint. */
+const UNDER_HINT = 130;
 
 export class LabView extends SpaceView {
   private readonly chart = new ErrorChart(() => ({ width: PHONE.matches ? Math.min(innerWidth, 480) - 50 : 286, height: 170 }), FLOOR);
@@ -33,12 +44,15 @@ export class LabView extends SpaceView {
   private readonly trails: Trail[] = [];
   private solvers: string[] = [];
   private titles: string[] = [];
+  /** Microseconds of a call of each solver. */
+  private steady: Steady[] = [];
+  private micros: number[] = [];
   private readonly ground: THREE.Mesh;
   /** Length of each chain, metres. Chains are drawn as if it were 1. */
   private length = 1;
 
   constructor() {
-    super(new SpaceStage({ from: [0, 1.15, 3.34], at: [0, 0.5, 0], shade: 2.6, wide: 1.7 }));
+    super(new SpaceStage({ from: [0, 1.3, 3.34], at: [0, 0.65, 0], shade: 2.6, wide: 1.7 }));
     const floor = solid(new THREE.CylinderGeometry(2.6, 2.6, 0.05, 64), this.floor);
     floor.position.y = -0.025;
     floor.name = GROUNDS;
@@ -59,6 +73,7 @@ export class LabView extends SpaceView {
     this.ground.scale.set(times, 1, times);
     this.length = description["length"] as number;
     for (const trail of this.trails) trail.clear();
+    this.steady = this.solvers.map(() => new Steady());
     this.dress();
   }
 
@@ -93,6 +108,7 @@ export class LabView extends SpaceView {
   override show(frame: Frame): void {
     super.show(frame);
     this.chart.show(array(frame, "errors"), this.solvers.length);
+    this.micros = this.steady.map((figure, i) => figure.add(array(frame, "micros")[i] ?? 0));
     this.solvers.forEach((_, i) => {
       const end = this.chain(i).at(-1)!;
       this.trails[i]?.add(end[0]! + this.aside(i), end[1]!, end[2]!);
@@ -160,19 +176,46 @@ export class LabView extends SpaceView {
     return this.solvers.map((_, i) => ({ joints: this.chain(i), target, reached: (error[i] ?? 1) <= ERROR * this.length }));
   }
 
+  /** What each solver does, above its chain. */
   override labels(): Label[] {
     if (!this.frame) return [];
-    const [error, micros, passes] = [array(this.frame, "error"), array(this.frame, "micros"), array(this.frame, "iterations")];
     const at = this.solvers.map((_, i) => this.stage.toPage(this.aside(i), 1.1, 0));
-    const highest = this.canvas.getBoundingClientRect().top + BELOW_TEXT;
-    const isNarrow = at.length > 1 && at[1]![0] - at[0]![0] < LABEL;
+    const box = this.canvas.getBoundingClientRect();
+    const apart = at.length > 1 ? at[1]![0] - at[0]![0] : box.width;
+    if (apart < SHORT_LABEL) return [...this.numbers(), ...this.legend(box)];
     return this.titles.map((title, i) => {
       const [x, y] = at[i]!;
-      const target = Math.hypot(...array(this.frame!, "target"));
-      const work = target > this.length * (1 + ERROR) ? "out of reach" : `${passes[i]} ${passes[i] === 1 ? "pass" : "passes"}`;
-      const [separator, shown] = isNarrow ? ["\n", title.replaceAll(" ", "\n")] : [", ", title];
-      return { x, y: Math.max(y - 36, highest), centred: true, text: `${shown}\n${error[i]!.toExponential(1)} m\n${work}${separator}${micros[i]!.toFixed(0)} µs` };
+      const [separator, shown] = apart < LABEL ? ["\n", title.replaceAll(" ", "\n")] : [", ", title];
+      return { x, y: Math.max(y - 36, box.top + BELOW_TEXT), centred: true, text: `${shown}\n${this.done(i, separator)}` };
     });
+  }
+
+  private numbers(): Label[] {
+    return this.solvers.map((_, i) => {
+      const [x, y] = this.stage.toPage(this.aside(i), 0, 0);
+      return { x, y: y + NUMBER, centred: true, text: String(i + 1) };
+    });
+  }
+
+  /** What the numbers stand for: under the hint on an upright screen, otherwise at the bottom; on a low one in two columns
+   * beside the keys, without times. */
+  private legend(box: DOMRect): Label[] {
+    const lines = this.titles.map((title, i) => `${i + 1}  ${title}: ${this.done(i, ", ").replace("\n", ", ")}`);
+    const lowest = (count: number) => box.bottom - LINE * count - MARGIN.below;
+    const x = box.left + MARGIN.side;
+    if (box.height > box.width) return [{ x, y: box.top + UNDER_HINT, text: lines.join("\n") }];
+    if (box.height > LOW) return [{ x, y: lowest(lines.length), text: lines.join("\n") }];
+    const [half, left] = [Math.ceil(lines.length / 2), box.left + MARGIN.keys];
+    const short = lines.map((line) => line.slice(0, line.lastIndexOf(",")));
+    return [short.slice(0, half), short.slice(half)].map((part, i) => ({ x: left + (i * (box.right - left)) / 2, y: lowest(half), text: part.join("\n") }));
+  }
+
+  /** The error of a solver, how many passes it took, and how long. */
+  private done(i: number, separator: string): string {
+    const [error, passes] = [array(this.frame!, "error"), array(this.frame!, "iterations")];
+    const isFar = Math.hypot(...array(this.frame!, "target")) > this.length * (1 + ERROR);
+    const work = isFar ? "out of reach" : `${passes[i]} ${passes[i] === 1 ? "pass" : "passes"}`;
+    return `${error[i]!.toExponential(1)} m\n${work}${separator}${this.micros[i]!.toFixed(0)} µs`;
   }
 
   override state(): Record<string, unknown> {
