@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import kinema as km
 from kinema.bake import BakeSettings
 from kinema.bake.clip_frames import frames_of
+from kinema.bake.foot_skin import SkinPoints
 from kinema.bake.slides import (
     ROLLS_OVER,
     SETTLES,
@@ -41,9 +42,8 @@ def soles(points, clip=None, stands=None, seen=True):
     """The soles of a foot of which one point is carried by each joint, and their matrices as they are played."""
     count = points.shape[1]
     clip = np.repeat(points[:1], len(points), axis=0) if clip is None else clip
-    patches = SolePatches(
-        np.arange(count).reshape(1, count, 1), np.ones((1, count, 1)), np.zeros((1, count, 1, 3)), seen
-    )
+    skin = SkinPoints(np.arange(count).reshape(1, count, 1), np.ones((1, count, 1)), np.zeros((1, count, 1, 3)))
+    patches = SolePatches(skin, seen)
     stands = np.ones(points.shape[:2], bool) if stands is None else stands
     played = np.tile(np.eye(4), (*points.shape[:2], 1, 1))
     played[..., :3, 3] = points

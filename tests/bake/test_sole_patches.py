@@ -7,7 +7,8 @@ import pytest
 
 import kinema as km
 from kinema import metrics
-from kinema.bake.sole_patches import FEWEST, LAYER, POINTS, sole_patches
+from kinema.bake.foot_skin import FEWEST
+from kinema.bake.sole_patches import LAYER, POINTS, sole_patches
 from kinema.demo import humanoid
 from kinema.math import arrays
 from kinema.model.skin import Skin
@@ -135,7 +136,7 @@ def test_a_foot_may_hang_from_elsewhere():
     world = still(character)
     patches = sole_patches(character, character.rig, world)
     assert patches.seen
-    assert set(np.unique(patches.joints[0][patches.weights[0] > 0])) == {character.skeleton.index("grip_l")}
+    assert set(np.unique(patches.skin.joints[0][patches.skin.weights[0] > 0])) == {character.skeleton.index("grip_l")}
 
 
 @pytest.mark.parametrize(("vertices", "seen"), [(FEWEST - 1, False), (FEWEST, True)])

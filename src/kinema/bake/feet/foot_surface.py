@@ -13,19 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinema import metrics
-from kinema.model.rig import Leg, Rig
+from kinema.bake.foot_skin import SkinPoints, foot_skins
+from kinema.model.rig import Rig
 from kinema.model.skin import Skin
 from kinema.motion.soles import BALL, HEEL
 
-OF_FOOT = 0.5
-"""Share of a vertex that follows the joints of a foot from which on it belongs to it."""
-
 DIRECTIONS = 48
 """Directions in which the outermost vertex of each part is kept: on a round foot they miss less than 1% of its size."""
-
-FEWEST = 3
-"""Vertices that show a foot, at least."""
-
 
 UNDER_FOOT = (1 / 3, 2 / 3)
 """Shares of the way from heel to ball at which a sole is looked at, too: where the heel hangs over the edge of a step,
@@ -33,31 +27,11 @@ the sole in front of it comes down on that.
 """
 
 
-class FootSurface(NamedTuple):
-    """Points of one foot, P of them, that follow up to four joints each."""
-
-    joints: Any
-    """(P, 4)"""
-    weights: Any
-    """(P, 4)"""
-    offsets: Any
-    """(P, 4, 3): in the space of each joint, weighted."""
-
-    def points(self, world: Any) -> Any:
-        """(F, P, 3): where they are, from world matrices (F, J, 4, 4)."""
-        used, which = np.unique(self.joints, return_inverse=True)
-        table = np.zeros((len(self.joints), len(used), 4))
-        rows = np.repeat(np.arange(len(self.joints)), self.joints.shape[1])
-        homogeneous = np.concatenate((self.offsets, self.weights[..., np.newaxis]), axis=-1)
-        np.add.at(table, (rows, which.reshape(-1)), homogeneous.reshape(-1, 4))
-        return np.einsum("fjrc,pjc->fpr", world[:, used, :3], table)
-
-
 class FeetSurface(NamedTuple):
     """The surfaces of all feet of a rig."""
 
     rig: Rig
-    feet: list[FootSurface | None]
+    feet: list[SkinPoints | None]
     """For each leg; None where there is no skin."""
 
     def points(self, world: Any) -> list[Any]:
@@ -70,30 +44,13 @@ class FeetSurface(NamedTuple):
 
 def feet_surface(rig: Rig, skins: Sequence[Skin]) -> FeetSurface:
     """Find the surfaces of the feet of a rig in the skins of its character."""
-    return FeetSurface(rig, [_of_skins(rig, leg, skins) if skins else None for leg in rig.legs])
+    return FeetSurface(rig, [None if foot is None else _outer(rig, foot) for foot in foot_skins(rig, skins)])
 
 
-def _of_skins(rig: Rig, leg: Leg, skins: Sequence[Skin]) -> FootSurface | None:
-    """The outermost vertices of a foot; None where too few show it."""
-    skeleton = rig.skeleton
-    foot = np.zeros(len(skeleton), bool)
-    foot[skeleton.below([leg.joints[-1]])] = True
-    palette, inverse = skeleton.palette(skeleton.rest), np.linalg.inv(skeleton.rest_world.astype(np.float64))
-    parts = []
-    for skin in skins:
-        if not skin.joints.size or skin.joints.max() >= len(skeleton):
-            continue
-        joints, weights = np.asarray(skin.joints, np.int64), np.asarray(skin.weights, np.float64)
-        mine = (weights * foot[joints]).sum(axis=1) > OF_FOOT
-        at = np.asarray(skin.deform(palette), np.float64)[mine]
-        parts.append((joints[mine], weights[mine], at))
-    if not parts or sum(len(at) for _, _, at in parts) < FEWEST:
-        return None
-    joints, weights, at = (np.concatenate(each) for each in zip(*parts, strict=True))
-    kept = _outermost(at, joints[np.arange(len(joints)), weights.argmax(axis=1)])
-    joints, weights, at = joints[kept], weights[kept], at[kept]
-    own = np.einsum("pjrc,pc->pjr", inverse[joints][..., :3, :3], at) + inverse[joints][..., :3, 3]
-    return FootSurface(joints, weights, own * weights[..., np.newaxis])
+def _outer(rig: Rig, foot: SkinPoints) -> SkinPoints:
+    """The outermost vertices of a foot."""
+    carriers = foot.joints[np.arange(len(foot.joints)), foot.weights.argmax(axis=1)]
+    return foot.chosen(_outermost(foot.points(rig.skeleton.rest_world[np.newaxis].astype(np.float64))[0], carriers))
 
 
 def _outermost(points: Any, carriers: Any) -> Any:

@@ -20,13 +20,13 @@ from kinema.bake.feet.foot_surface import FeetSurface
 from kinema.bake.feet.hold import faded, move_feet
 from kinema.bake.feet.legs import raise_hips, solve_legs
 from kinema.bake.settings import BakeSettings
+from kinema.bake.slides import least_moving
 from kinema.math import arrays
 from kinema.math.arrays import minimum_jerk
 from kinema.math.smoothing import envelope
 from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.motion.runs import nearest_set, stretches
-from kinema.motion.soles import least_moving
 from kinema.roles import handles
 
 ALLOWED = 0.006
