@@ -1,10 +1,7 @@
-"""Bodies made in code: others with limbs of other lengths, hips and shoulders of other widths, larger feet, rotated
-axes of joints and other rest poses; and the pairs of them that the suite judges.
-"""
+"""Bodies made of others in code: limbs of other lengths, hips and shoulders of other widths, larger feet."""
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import Any
 
@@ -14,36 +11,13 @@ from kinema.model.character import Character
 from kinema.model.pose import Pose
 from kinema.model.rig import Rig
 from kinema.model.skeleton import Skeleton
-from tests.retargeting.variants import Variant, vary
 
-SEED = 41
-"""How bodies and pairs are drawn."""
-
-FACTORS = {
-    "legs": (0.6, 1.3),
-    "arms": (0.75, 1.4),
-    "hips": (0.5, 1.8),
-    "shoulders": (0.6, 1.6),
-    "feet": (0.7, 2.2),
-    "trunk": (0.7, 1.4),
-    "hands": (0.8, 1.6),
-}
-"""How many times as long, least and most. Half of the bodies differ in one of them, half in all."""
-
-
-def make_body(character: Any, seed: int) -> Any:
-    """Make a body of another one, by a seed."""
-    rng = random.Random(seed)
-    names = [rng.choice(list(FACTORS))] if seed % 2 else list(FACTORS)
-    found = with_proportions(character, {name: rng.uniform(*FACTORS[name]) for name in names})
-    if seed % 3 == 0 and np.allclose(found.skeleton.rest.scales, 1.0):
-        axes, arms = rng.randrange(1000), rng.uniform(0.0, 0.9)
-        found = vary(found, Variant(axes=axes, arms=arms, order=rng.randrange(1000), scale=rng.choice((1.0, 100.0))))
-    return replace(found, name=f"{character.name} {seed}: {', '.join(names)}")
+PARTS = ("legs", "arms", "hips", "shoulders", "feet", "trunk", "hands")
+"""What of a body can have another length."""
 
 
 def with_proportions(character: Any, factors: dict[str, float]) -> Any:
-    """Scale the bones of a character: those of `FACTORS`."""
+    """Scale the bones of a character, by parts."""
     skeleton, rig = character.skeleton, character.rig
     scales = np.ones(len(skeleton))
     for name, joints in parts_of(rig).items():
@@ -78,7 +52,7 @@ def with_proportions(character: Any, factors: dict[str, float]) -> Any:
 
 def parts_of(rig: Any) -> dict[str, list[int]]:
     """Joints whose bones, from their parents, belong to a part of the body."""
-    found: dict[str, list[int]] = {name: [] for name in FACTORS}
+    found: dict[str, list[int]] = {name: [] for name in PARTS}
     for leg in rig.legs:
         first, *others = (int(joint) for joint in leg.joints)
         found["hips"].append(first)
