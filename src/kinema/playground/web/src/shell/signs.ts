@@ -2,7 +2,9 @@
 
 import { element, make } from "./dom";
 
+/** Milliseconds for which a text is shown, and one with a button: a page that opens slowly is still to show it. */
 const NOTICE_MS = 6000;
+const ASKED_MS = 20_000;
 
 export class Signs {
   isConnected = false;
@@ -50,6 +52,6 @@ export class Signs {
       if (this.noticeBox.matches(":hover, :focus-within")) this.timer = window.setTimeout(hide, NOTICE_MS);
       else this.noticeBox.hidden = true;
     };
-    this.timer = window.setTimeout(hide, NOTICE_MS);
+    this.timer = window.setTimeout(hide, more ? ASKED_MS : NOTICE_MS);
   }
 }
