@@ -38,7 +38,7 @@ RESTS, SHORTEST, LONGEST_GAP = 0.35, 0.1, 0.06
 """Leg lengths a second below which a hand on the floor rests there; seconds that it does so at least, and seconds that
 it may be faster in between."""
 
-MOST_LEAN, ROUNDS, UPRIGHT = math.radians(50.0), 3, 0.3
+MOST_LEAN, ROUNDS, UPRIGHT = math.radians(25.0), 3, 0.3
 """Radians that a trunk leans, at most, for its hands; steps in which that is found; and share of its length that a
 trunk reaches out from its hips below which leaning hardly lowers or raises its shoulders: arms bend instead."""
 
