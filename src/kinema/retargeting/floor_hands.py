@@ -46,6 +46,10 @@ LOWER_FIRST = 0.05
 """Leg lengths by which one of two hands is farther above the floor for it to count e times as much: an arm that is too
 low bends, one that is too high does not become longer."""
 
+MOST_RAISED = 0.3
+"""Share of an arm's length by which its hand is raised or lowered, at most: an arm that points down then folds by 45
+degrees. What is left is warned of."""
+
 SMOOTHING = 0.06
 """Seconds, standard deviation, over which that and how much the floor holds hands are smoothed."""
 
@@ -206,11 +210,18 @@ def hand_goals(placed: Placed, hands: FloorHands, axes: Any, dt: float) -> list[
     for k, joint in enumerate(joints):
         at = world[:, k, :3, 3]
         shift = _rested(at @ axes, hands.rests[:, k], dt)
-        shift[:, 1] = lifts[:, k]
+        most = MOST_RAISED * _length(placed, hands.arms[k])
+        shift[:, 1] = np.clip(lifts[:, k], -most, most)
         goal = at + shift @ axes.T
         goal = np.einsum("frc,fc->fr", back[:, :3, :3], goal) + back[:, :3, 3]
         found.append((joint, goal, arrays.mul(turned, rotations_of(world[:, k]))))
     return found
+
+
+def _length(placed: Placed, arm: Arm) -> float:
+    """The length of an arm, metres."""
+    at = placed.rig.skeleton.rest_world[list(arm.joints), :3, 3]
+    return float(np.linalg.norm(np.diff(at, axis=0), axis=1).sum())
 
 
 def _rested(at: Any, rests: Any, dt: float) -> Any:
