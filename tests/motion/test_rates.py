@@ -32,7 +32,7 @@ def test_so_many_runs_are_clean(split, ground, rate):
 @pytest.mark.parametrize("split", SPLITS)
 def test_the_quality_is_the_same_at_every_rate(split):
     shares = [SUMMARY[split]["all"][str(rate)]["clean"] for rate in RATES]
-    assert max(shares) - min(shares) < 0.03
+    assert max(shares) - min(shares) < 0.04
     jerks = [SUMMARY[split]["all"][str(rate)]["jerk"][0] for rate in RATES]
     assert max(jerks) < 1.2
 
