@@ -3,6 +3,9 @@
 import { element } from "./dom";
 import { GRACE, type Handle, type Part, type View } from "../view";
 
+/** Distance at which a handle is below the pointer, so that the button of a key makes way for it, CSS pixels. */
+const BELOW = 8;
+
 /** Distance at which a pointer grabs a handle, CSS pixels. */
 const HIT = { mouse: 20, touch: 30 };
 /** Steps of the arrow keys, CSS pixels. */
@@ -216,10 +219,10 @@ export class Dragging {
     if (body) this.drags.announce(`${handle} ${pins ? "pinned" : "released"}`);
   }
 
-  private nearest(event: PointerEvent | MouseEvent): Handle | null {
+  private nearest(event: PointerEvent | MouseEvent, most: number = Infinity): Handle | null {
     let best: Handle | null = null;
     const isTouch = event instanceof PointerEvent && event.pointerType !== "mouse";
-    let distance: number = isTouch ? HIT.touch : HIT.mouse;
+    let distance: number = Math.min(isTouch ? HIT.touch : HIT.mouse, most);
     const taken = new Set([...this.grabs.values()].map((grab) => grab.handle));
     const now = (this.view?.handles() ?? []).filter(({ id }) => !taken.has(id));
     for (const handle of [...now, ...this.seen.flatMap(({ handles }) => handles)]) {
@@ -282,7 +285,9 @@ export class Dragging {
 
   private move(event: PointerEvent): void {
     const grab = this.grabs.get(event.pointerId);
-    element("intro").classList.toggle("aside", this.grabs.size > 0 || this.nearest(event) !== null);
+    const intro = element("intro"), box = intro.getBoundingClientRect();
+    const isOver = event.clientX > box.left && event.clientX < box.right && event.clientY > box.top && event.clientY < box.bottom;
+    intro.classList.toggle("aside", isOver && (this.grabs.size > 0 || this.nearest(event, BELOW) !== null));
     if (!grab && isOverButton(event)) return;
     this.at = { x: event.clientX, y: event.clientY };
     if (!grab) return this.hover(event);
