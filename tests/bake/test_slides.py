@@ -98,7 +98,7 @@ def test_a_foot_that_swivels_about_a_point_beside_it_slides():
     ("of_clip", "now", "slides"), [(30, 30, False), (30, 33, False), (0, 15, True), (15, 0, False)]
 )
 def test_a_foot_that_swivels_more_than_in_its_clip_slides_by_the_end_of_it(of_clip, now, slides):
-    """Whoever stands still in the clip and rotates on the ball of a foot is seen."""
+    """A foot that stands still in the clip and swivels on its ball after the bake has slid."""
     ball = SHOE[6]
     found = slid(turned(now, ball), clip=turned(of_clip, ball))
     size = np.linalg.norm(SHOE - SHOE.mean(axis=0), axis=-1).max() / LEG
